@@ -28,9 +28,11 @@ from compiler.targets.functions import modules
 from compiler.toolchain.hls.csynth import CsynthReport
 from compiler.toolchain.reports import parse_report
 from compiler.toolchain.timing_spec import replace_timing
+from compiler.whole_token import Lengths, least_bytes, positions_of
 
 OnStage = Callable[[str], None]
 TENSORS = "tensors.json"  # in tb/: digests of what the network is given
+LEAST_BYTES = "least_bytes"  # of a token, of a reply by which designs that choose tokens are measured
 DEFAULT_REFERENCE = "PyTorch"  # of bundles and designs that name none
 
 
@@ -121,6 +123,7 @@ def write_description(
         "placement": board.placement.summary_json(),
         "fifo_sizing": fifo_sizing,
         "stalling": stalling.to_json(),
+        **_least(board),
         "digests": digests(design),
     }
     (design / "design.json").write_text(json.dumps(description, indent=1))
@@ -142,6 +145,11 @@ def write_description(
             calibration=calibration_note(tasks, platform),
         )
     )
+
+
+def _least(board: BoardPlan) -> dict[str, float]:
+    positions = positions_of(board.network)
+    return {} if positions is None else {LEAST_BYTES: least_bytes(board.network, Lengths.within(positions).later)}
 
 
 def _work(tasks: TaskGraph, estimated: Estimate) -> Work:

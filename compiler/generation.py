@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler.design_dir import OnStage, read_design
-from compiler.errors import InvalidInputError, VerificationError, Violation
+from compiler.errors import InvalidInputError, Violation
 from compiler.frontend.bundle import Bundle, import_model
 from compiler.frontend.cached import make_once
 from compiler.frontend.files import sources_digest
@@ -24,22 +24,18 @@ from compiler.frontend.models.inputs import cache_shape
 from compiler.frontend.network import check_request, import_network
 from compiler.frontend.network_request import NetworkRequest
 from compiler.frontend.process import importing
-from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.program import Values
-from compiler.graph.task_graph import CONTROL
 from compiler.host.design import load_design
 from compiler.host.network import Network
-from compiler.host.session import CHOOSE, POSITION, OnLaunch, ended, generate
+from compiler.host.session import OnLaunch, ended, generate
 from compiler.metrics import Metric
 from compiler.options import Knobs, Precision, Workload
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import Platform
 from compiler.proof.launches import GenerationChecks, Witness
+from compiler.replies import whole_reply
 from compiler.simulator.board.build import FOLDER as BOARD_FOLDER
 from compiler.simulator.board.build import build_board
-from compiler.simulator.timing.prompt_rows import ROWS
-from compiler.simulator.timing.simulate import StoredDesign, read_directory, simulate_design
-from compiler.whole_token import Reply, least_bytes
+from compiler.whole_token import Lengths, Reply, least_bytes
 
 SLOTS = 16  # lengths of designs are rounded up to a multiple: another prompt often finds its design in the cache
 # How far hidden states may be off after one layer, of their largest magnitude: more adds up like a random walk. Sums in
@@ -228,7 +224,8 @@ def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]
 def replied(prepared: Prepared, prompt: int, steps: int) -> Reply:
     """What a reply of so many tokens behind the first takes, after a prompt of so many."""
     graph = graph_from_json(json.loads((prepared.design / "tb" / "graph.json").read_text()))
-    return whole_reply(prepared.design, graph, prompt, steps)
+    lengths = Lengths(prompt, steps)
+    return whole_reply(prepared.design, lengths, least_bytes(graph, lengths.later))
 
 
 def said(prepared: Prepared, tokens: Sequence[int]) -> list[int]:
@@ -272,51 +269,6 @@ def copy_for_board(prepared: Prepared, out: Path) -> None:
         raise InvalidInputError(f"{out} exists and is not empty; name another directory")
     for name, source in (("network", prepared.network), ("design", prepared.design)):
         shutil.copytree(source, out / name, ignore=shutil.ignore_patterns(BOARD_FOLDER))
-
-
-def whole_reply(
-    directory: Path, network: LinalgGraph, prompt: int, steps: int, as_if: StoredDesign | None = None
-) -> Reply:
-    """A reply by this design of `network`: `steps` tokens after the first, which follows `prompt` tokens. It needs no
-    more than `time_design` leaves. `as_if`: what is simulated instead of what is stored.
-
-    Raises VerificationError where a launch deadlocks.
-    """
-    stored = as_if or read_directory(directory)
-    known: dict[tuple[int, ...], float] = {}
-
-    def launch(position: int, rows: int = 1) -> float:
-        """Simulated microseconds of what is done at once from `position` on, once for all that does the same."""
-        last = position + rows - 1
-        told = {POSITION: position, CHOOSE: int(last >= prompt - 1)}
-        values = {name: told[name] for name in stored.design.arguments}
-        arguments = stored.design.arguments.items()
-        at = ({**values, POSITION: place} for place in range(position, last + 1))
-        tiles = tuple(argument.trip(row[name]) for row in at for name, argument in arguments)
-        if tiles not in known:
-            known[tiles] = _launch(stored, values | ({ROWS: rows} if rows > 1 else {}))
-        return known[tiles]
-
-    most = 1 if stored.design.control is None else stored.design.control.rows
-    chunks = [launch(begin, min(most, prompt - begin)) for begin in range(0, prompt, most)]
-    later = [launch(position) for position in range(prompt, prompt + steps)]
-    least = least_bytes(network, range(prompt, prompt + max(1, steps)))
-    found = _estimated(directory)
-    idle_w = (found["energy_with_idle"] - found["energy"]) / found["latency"]
-    kernels, one_launch = stored.design.kernels, CONTROL in stored.design.task
-    return Reply(kernels, tuple(chunks), tuple(later), found["energy"], least, idle_w, one_launch)
-
-
-def _launch(stored: StoredDesign, values: Values) -> float:
-    """Simulated microseconds."""
-    found = simulate_design(stored.design, stored.platform, clock_mhz=stored.clock_mhz, launches=(values,), buckets=0)
-    if found.deadlock is not None:
-        raise VerificationError(f"{stored.design.name}: {found.deadlock.text}")
-    return found.latency_us
-
-
-def _estimated(design: Path) -> dict[str, float]:
-    return {metric["name"]: metric["value"] for metric in read_design(design)["metrics"]}
 
 
 def _design(bundle: Bundle, knobs: Knobs, platform: Platform, cache: Path, say: OnStage) -> Path:

@@ -15,24 +15,43 @@ the other, and every start costs the host `KERNEL_START_US`, which is assumed, n
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
+from compiler.assumed import HBM_GB_S, KERNEL_START_US, assumed
 from compiler.graph.itensor import DTYPE_BITS
+from compiler.graph.layers import launched
 from compiler.graph.linalg_graph import LinalgGraph
+from compiler.host.session import POSITION, TOKEN
 from compiler.metrics import Fidelity, Metric
 
-KERNEL_START_US = 270.0
-KERNEL_START_SOURCE = (
-    "median from the end of a launch to the next on one kernel, 0.12 to 0.43 ms, TeraFly on a U50 (device trace)"
-)
-HBM_GB_S = 421.0
-HBM_SOURCE = "all 32 channels read in sequence, Shuhai on a U280"
+
+class Lengths(NamedTuple):
+    """Tokens of a prompt, and of its reply behind the first."""
+
+    prompt: int
+    steps: int
+
+    @property
+    def later(self) -> range:
+        """Positions of the tokens behind the first; of one, where there are none."""
+        return range(self.prompt, self.prompt + max(1, self.steps))
+
+    @classmethod
+    def within(cls, positions: int) -> "Lengths":
+        """What a design of so many positions is measured by: `MEASURED`, where it has fewer positions half of them."""
+        prompt = min(MEASURED.prompt, positions // 2)
+        return cls(prompt, min(MEASURED.steps, positions - prompt))
+
+
+MEASURED = Lengths(128, 128)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A design of `kernels`, and microseconds without starts: of the `prompt`'s tokens, or chunks, the last of which
-    gives the first token, and of each token after that. `energy_uj` is that of a token without idle power,
-    `least_bytes` are those of a token, `idle_w` is the board's power when nothing runs. `one_launch` makes all of it.
+    """A design of `kernels`, and microseconds without starts, known with this `fidelity`: of the `prompt`'s tokens, or
+    chunks, the last of which gives the first token, and of each token after that. `energy_uj` is that of a token
+    without idle power, `least_bytes` are those of a token, `idle_w` is the board's power when nothing runs.
+    `one_launch` makes all of it.
     """
 
     kernels: int
@@ -43,6 +62,7 @@ class Reply:
     idle_w: float
     one_launch: bool = False
     start_us: float = KERNEL_START_US
+    fidelity: Fidelity = Fidelity.SIMULATE
 
     @property
     def first_token_us(self) -> float:
@@ -72,32 +92,41 @@ class Reply:
         return self.kernels * self.start_us
 
     @property
-    def metrics(self) -> tuple[Metric, ...]:
-        """All of them. Times are simulated, with starts as assumed; energy rests on the estimate of power."""
-        simulated = {
+    def timed(self) -> tuple[Metric, ...]:
+        """Times, with starts as assumed, and what follows from them alone."""
+        found = {
             "first_token_time": (self.first_token_us / 1e3, "ms"),
             "time_per_token": (self.token_us / 1e3, "ms"),
             "tokens_per_second": (1e6 / self.token_us, "1/s"),
             "reply_time": (self.reply_us / 1e3, "ms"),
             "hbm_share": (100 * self.hbm_share, "%"),
         }
-        made = [Metric(name, value, unit, Fidelity.SIMULATE) for name, (value, unit) in simulated.items()]
-        return (*made, Metric("energy_per_token", self.token_energy_uj / 1e3, "mJ", Fidelity.ESTIMATE))
+        return tuple(Metric(name, value, unit, self.fidelity) for name, (value, unit) in found.items())
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """All of them; energy rests on the estimate of power."""
+        return (*self.timed, Metric("energy_per_token", self.token_energy_uj / 1e3, "mJ", Fidelity.ESTIMATE))
 
     @property
     def assumed(self) -> str:
         """What of the metrics is neither simulated nor estimated."""
         what = "reply" if self.one_launch else "token"
-        return (
-            f"{self.start_us / 1e3:g} ms for each of {self.kernels} kernel starts a {what} "
-            f"({KERNEL_START_SOURCE}); {HBM_GB_S:g} GB/s of HBM ({HBM_SOURCE})"
-        )
+        return assumed(self.start_us, f"each of {self.kernels} kernel starts a {what}")
+
+
+def positions_of(network: LinalgGraph) -> int | None:
+    """How many positions a network has that takes a token and chooses the next; None where it does not."""
+    rows = {value.row.argument: value.row.count for value in network.values if value.row is not None}
+    return rows[POSITION] if rows.keys() >= {TOKEN, POSITION} else None
 
 
 def least_bytes(network: LinalgGraph, positions: Sequence[int]) -> float:
     """Bytes of a token at each of `positions`, on average. `network` takes a token and has its caches."""
+    network = launched(network)
     parameters = (v.name for v in network.values if v.role in ("param", "scalar") and v.row is None)
-    slot = sum(_bytes(network, output.value) for output in network.outputs if output.name.endswith((".k", ".v")))
+    kept = {output.value for output in network.outputs if output.name.endswith((".k", ".v"))}
+    slot = sum(_bytes(network, value) for value in kept)
     weights = sum(_bytes(network, name) for name in parameters)
     return weights + slot * (1 + sum(positions) / len(positions))  # those before are read, its own written
 

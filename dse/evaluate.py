@@ -103,7 +103,7 @@ def _estimated(graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Cont
         _remember(plan, accelerator)
         if accelerator in known:
             return Evaluation(knobs, accelerator=accelerator)
-        result = estimate(tasks, platform)
+        result = estimate(tasks, platform, graph)
     except MillraceError as error:
         return Evaluation(knobs, reason=str(error))
     return Evaluation(

@@ -197,6 +197,10 @@ class Design(DesignSummary):
     """Every number that is known of it, in the order in which they came."""
     differences: list[Difference]
     """Metrics that are known at two fidelities or more, neighbours compared."""
+    assumed: str | None
+    """What the times of whole replies (first_token_time, tokens_per_second) rest on besides, with its source; null
+    where the design makes none.
+    """
     violations: list[Violation]
     """Budgets of the platform that it exceeds."""
     ladder: list[Rung]

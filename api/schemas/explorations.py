@@ -79,6 +79,8 @@ class AtMost(Request):
     """Energy of one run above the idle board, the mean of all positions, uJ; of the phases step and token."""
     prompt_time: Bound | None = None
     """Time of a token of a prompt, us; of the phase token."""
+    time_per_token: Bound | None = None
+    """Time of a token of a whole reply, starts of kernels too, ms; of the phase token."""
     input_interval: Bound | None = None
     """Time from one input to the next within a launch, us; of a batch of several."""
     on_chip_memory: Bound | None = None
@@ -103,8 +105,9 @@ class NewExploration(Request):
     objectives: list[ObjectiveName] = Field(default=[*DEFAULT], min_length=LEAST, max_length=MOST)
     """What the search makes small, two or three metrics of the estimate: latency, energy, energy_with_idle, power, area
     (the largest share of LUT, FF, DSP, BRAM or URAM that a design may use), lut, ff, dsp, bram36, uram, hbm_ports,
-    hbm_traffic, on_chip_memory; of the phases step and token mean_latency and mean_energy, of token prompt_time; of a
-    batch of several input_interval. The front is sorted by the first.
+    hbm_traffic, on_chip_memory; of the phases step and token mean_latency and mean_energy, of token prompt_time and
+    time_per_token (the reciprocal of tokens_per_second); of a batch of several input_interval. The front is sorted by
+    the first.
     """
     at_most: AtMost = AtMost()
     """What a design may have, where that is less than the board allows."""

@@ -13,6 +13,7 @@ from api.schemas import designs as replies
 from api.services.boards import check_board
 from api.services.builds import shape_all
 from api.services.shapes import designs as shapes
+from compiler.assumed import assumed_of
 from db import models
 from db.repositories import artifacts, builds, designs, explorations, overview
 from db.repositories.overview import Newest
@@ -35,6 +36,7 @@ def describe(session: Session, design_id: str) -> replies.Design:
         exploration_id=row.exploration_id,
         metrics=[shapes.metric(m) for m in metrics],
         differences=shapes.differences(metrics),
+        assumed=assumed_of(m.name for m in metrics),
         violations=[replies.Violation.model_validate(v) for v in row.violations],
         ladder=shapes.ladder(shaped),
         builds=shaped,

@@ -30,9 +30,10 @@ from rich.table import Table
 from bench.board_limit.paper import GPT2_MEDIUM
 from bench.board_limit.planned import FAMILIES, KNOBS, Planned, plan
 from bench.board_limit.variants import SENSITIVITY, WATERFALL
+from compiler.assumed import HBM_GB_S
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform, load_platform
-from compiler.whole_token import HBM_GB_S, Reply
+from compiler.whole_token import Reply
 
 PROMPT, STEPS = 128, 128
 MUST_AIM = {

@@ -10,14 +10,15 @@ from bench.board_limit.variants import Change
 from compiler.design_dir import read_design, silent
 from compiler.frontend.bundle import import_model
 from compiler.frontend.models.config import resolve_model
-from compiler.generation import context_of, exceeded, whole_reply
+from compiler.generation import context_of, exceeded
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.host.session import CHOOSE, POSITION
 from compiler.options import Knobs, Precision, Workload
 from compiler.pipeline import time_design
 from compiler.platforms.platform import Platform
+from compiler.replies import whole_reply
 from compiler.simulator.timing.simulate import StoredDesign, read_directory
-from compiler.whole_token import Reply
+from compiler.whole_token import Lengths, Reply, least_bytes
 
 FAMILIES = ("gpt2-medium", "qwen2.5-0.5b", "llama-1.1b", "gemma3-1b")
 KNOBS = Knobs(
@@ -62,7 +63,8 @@ class Planned:
     def reply(self, prompt: int, steps: int, change: Change | None = None) -> Reply:
         """`steps` tokens after the first."""
         as_if = change(self.stored) if change is not None else None
-        return whole_reply(self.directory, self.network, prompt, steps, as_if)
+        lengths = Lengths(prompt, steps)
+        return whole_reply(self.directory, lengths, least_bytes(self.network, lengths.later), as_if)
 
     def slowest_load_us(self, position: int) -> float:
         """How long the load that moves most takes at a position when nothing stops it."""

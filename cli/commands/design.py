@@ -179,6 +179,8 @@ def _print(design: "Design", exploration: str) -> None:
     if design.metrics:
         console.print(fidelity_table(design.metrics, design.differences))
         console.print(provenance(design.metrics))
+    if design.assumed is not None:
+        console.print(f"assumed of replies: {design.assumed}", markup=False, style="dim")
     if design.simulation is not None and (stalling := design.simulation.stalling) is not None:
         console.print(stalling_text(stalling.ends, stalling.cycles, stalling.fifo), markup=False)
     for flag in design.flags:

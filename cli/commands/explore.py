@@ -51,7 +51,8 @@ def explore(
         str,
         typer.Option(
             help="What the search makes small, two or three: latency, energy, area (the largest share of a resource), "
-            "power, lut, dsp, hbm_ports, mean_latency (of all positions), prompt_time, input_interval and others.",
+            "power, lut, dsp, hbm_ports, mean_latency (of all positions), prompt_time, time_per_token, input_interval "
+            "and others.",
             metavar="NAME,NAME",
         ),
     ] = ",".join(DEFAULT),

@@ -135,6 +135,9 @@ class AtMost:
     prompt_time: float | Unset | None = UNSET
     """Time of a token of a prompt, us; of the phase token."""
 
+    time_per_token: float | Unset | None = UNSET
+    """Time of a token of a whole reply, starts of kernels too, ms; of the phase token."""
+
     input_interval: float | Unset | None = UNSET
     """Time from one input to the next within a launch, us; of a batch of several."""
 
@@ -453,6 +456,11 @@ class Design:
 
     differences: list[Difference]
     """Metrics that are known at two fidelities or more, neighbours compared."""
+
+    assumed: str | None
+    """What the times of whole replies (first_token_time, tokens_per_second) rest on besides, with its source; null
+    where the design makes none.
+    """
 
     violations: list[Violation]
     """Budgets of the platform that it exceeds."""
@@ -1252,7 +1260,8 @@ class NewExploration:
     """What the search makes small, two or three metrics of the estimate: latency, energy, energy_with_idle, power,
     area (the largest share of LUT, FF, DSP, BRAM or URAM that a design may use), lut, ff, dsp, bram36, uram,
     hbm_ports, hbm_traffic, on_chip_memory; of the phases step and token mean_latency and mean_energy, of token
-    prompt_time; of a batch of several input_interval. The front is sorted by the first.
+    prompt_time and time_per_token (the reciprocal of tokens_per_second); of a batch of several input_interval. The
+    front is sorted by the first.
     """
 
     at_most: AtMost | Unset = UNSET

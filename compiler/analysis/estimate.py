@@ -6,7 +6,7 @@ the clock that is asked for. Time is cycles at the clock that a design of this s
 for it are told too slow.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from statistics import fmean
@@ -21,10 +21,12 @@ from compiler.analysis.resources import Resources, on_chip_bits
 from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import hbm_bytes, hbm_cycles
 from compiler.errors import Violation
-from compiler.graph.program import COUNT, Argument
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.program import COUNT, Argument, Values
 from compiler.graph.task_graph import CHOOSE, ConverterTask, TaskGraph, told
 from compiler.metrics import Fidelity, Metric
 from compiler.platforms.platform import Platform, PowerModel
+from compiler.whole_token import Lengths, Reply, least_bytes, positions_of
 
 DIE_RESOURCES = ("lut", "ff", "dsp", "bram36", "uram")
 # Every bound that an estimate checks, by the name that its violation has; first those of `fit_dies`.
@@ -99,9 +101,10 @@ def violations_of(area: DesignArea, dies: DieFit, platform: Platform) -> tuple[V
     return (*board, *dies.violations)
 
 
-def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
+def estimate(tasks: TaskGraph, platform: Platform, network: LinalgGraph | None = None) -> Estimate:
     """Latency (us) and energy (uJ) of one run of all kernels in sequence, area, and violations of the board's budget;
-    with relays where streams cross between dies, as a quick test spreads it over them.
+    with relays where streams cross between dies, as a quick test spreads it over them. What whole replies take, where
+    it is told which `network` it is of, and that chooses tokens.
     """
     area = DesignArea.of(tasks, platform)
     fitted = fit_board(tasks, area.whole, platform)
@@ -110,22 +113,12 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
     dies = fit_dies(area, platform)
     if dies.tasks is not fitted:
         area = DesignArea.of(dies.tasks, platform, known=area)  # but for relays, all is as it was
-    return _estimated(dies, area, platform)
+    return _estimated(dies, area, platform, network)
 
 
-def estimate_placed(dies: DieFit, platform: Platform) -> Estimate:
+def estimate_placed(dies: DieFit, platform: Platform, network: LinalgGraph | None = None) -> Estimate:
     """The same of a design that lies on its dies, with its relays."""
-    return _estimated(dies, DesignArea.of(dies.tasks, platform), platform)
-
-
-def _prompt_cycles(tasks: TaskGraph, platform: Platform) -> float:
-    """Of a token of a prompt, which chooses none, at the largest position: its share of a chunk, whose tokens follow
-    each other at the pace of the task that works longest.
-    """
-    times, lengths = schedule(tasks, platform, {CHOOSE: 0})
-    rows = 1 if tasks.control is None else tasks.control.rows
-    busy = (time.busy / (tasks.abreast.rows if tasks.is_for_several(name) else 1) for name, time in times.items())
-    return (sum(lengths) + (rows - 1) * max(busy)) / rows
+    return _estimated(dies, DesignArea.of(dies.tasks, platform), platform, network)
 
 
 class _Launch(NamedTuple):
@@ -155,27 +148,87 @@ def _launch(tasks: TaskGraph, areas: DesignArea, clock: float, platform: Platfor
     return _Launch(cycles, seconds, watts + traffic * platform.power.hbm_pj_per_byte * 1e-12 / seconds, traffic)
 
 
-@lru_cache(maxsize=256)
-def _mean_trip(position: Argument) -> float:
-    return fmean(map(position.trip, range(position.most + 1)))
+@lru_cache(maxsize=1024)
+def _mean_trip(position: Argument, places: range) -> float:
+    return fmean(map(position.trip, places))
 
 
-def _means(last: _Launch, tasks: TaskGraph, areas: DesignArea, clock: float, platform: Platform) -> tuple[float, float]:
-    """Latency (us) and energy (uJ) of a launch, the mean of all its positions, `last` being at the last. Both grow with
-    the tiles that a position begins, as good as linearly: so they follow from the middle and the last.
+class _Moment(NamedTuple):
+    """What a design takes at a position, in cycles a token of a prompt, which chooses none: the first of a chunk, and
+    by how much each of the others makes that longer: they follow each other at the pace of the task that works longest.
     """
-    positions = [argument for argument in tasks.arguments if argument.name not in (CHOOSE, COUNT)]
-    if not positions:
-        return last.latency_us, last.energy_uj
-    (position,) = positions
-    middle = position.most // 2
-    of_middle, most = position.trip(middle), position.trip(position.most)
-    if of_middle == most:
-        return last.latency_us, last.energy_uj
-    found = _launch(tasks.at({position.name: middle}), areas, clock, platform)
-    share = (_mean_trip(position) - of_middle) / (most - of_middle)
-    latency, energy = found.latency_us, found.energy_uj
-    return latency + share * (last.latency_us - latency), energy + share * (last.energy_uj - energy)
+
+    launch: _Launch
+    first: float
+    other: float
+
+    @classmethod
+    def of(cls, launch: _Launch, tasks: TaskGraph, platform: Platform, values: Values) -> "_Moment":
+        times, lengths = schedule(tasks, platform, {**values, CHOOSE: 0})
+        busy = (time.busy / (tasks.abreast.rows if tasks.is_for_several(name) else 1) for name, time in times.items())
+        return cls(launch, sum(lengths), max(busy))
+
+
+class _Positions(NamedTuple):
+    """What a design takes in the middle of its positions and at the last. All of it grows with the tiles that a
+    position begins, as good as linearly: so it follows for the others. `position` is None where they are alike.
+    """
+
+    position: Argument | None
+    middle: _Moment
+    last: _Moment
+
+    @classmethod
+    def of(cls, last: _Launch, tasks: TaskGraph, areas: DesignArea, clock: float, platform: Platform) -> "_Positions":
+        at_last = _Moment.of(last, tasks, platform, {})
+        positions = [argument for argument in tasks.arguments if argument.name not in (CHOOSE, COUNT)]
+        if not positions:
+            return cls(None, at_last, at_last)
+        (position,) = positions
+        middle = position.most // 2
+        if position.trip(middle) == position.trip(position.most):
+            return cls(None, at_last, at_last)
+        there = {position.name: middle}
+        launch = _launch(tasks.at(there), areas, clock, platform)
+        return cls(position, _Moment.of(launch, tasks, platform, there), at_last)
+
+    def mean(self, of: Callable[[_Moment], float], places: range | None = None) -> float:
+        """Of these positions (None: of all)."""
+        position, in_middle, at_last = self.position, of(self.middle), of(self.last)
+        if position is None:
+            return at_last
+        of_middle, most = position.trip(position.most // 2), position.trip(position.most)
+        trip = _mean_trip(position, range(position.most + 1) if places is None else places)
+        return in_middle + (trip - of_middle) / (most - of_middle) * (at_last - in_middle)
+
+
+def _rows(tasks: TaskGraph) -> int:
+    """Tokens of a chunk, at most."""
+    return 1 if tasks.control is None else tasks.control.rows
+
+
+def _reply(at: _Positions, tasks: TaskGraph, network: LinalgGraph, clock: float, platform: Platform) -> Reply | None:
+    """One of the lengths by which designs are measured; None where the network chooses no tokens."""
+    positions = positions_of(network)
+    if positions is None:
+        return None
+    lengths, rows, last = Lengths.within(positions), _rows(tasks), at.last
+    given = range(lengths.prompt)
+    first = at.mean(lambda moment: moment.first, given) / clock
+    other = at.mean(lambda moment: moment.other, given) / clock
+    chunks = [first + (min(rows, lengths.prompt - begin) - 1) * other for begin in range(0, lengths.prompt, rows)]
+    chunks[-1] += last.launch.latency_us - last.first / clock  # the choice
+    token = at.mean(lambda moment: moment.launch.latency_us, lengths.later)
+    return Reply(
+        tasks.kernels,
+        tuple(chunks),
+        (token,) * lengths.steps,
+        last.launch.energy_uj,
+        least_bytes(network, lengths.later),
+        platform.power.static_w,
+        tasks.control is not None,
+        fidelity=Fidelity.ESTIMATE,
+    )
 
 
 def _input_interval(last: _Launch, tasks: TaskGraph, areas: DesignArea, clock: float, platform: Platform) -> float:
@@ -185,7 +238,7 @@ def _input_interval(last: _Launch, tasks: TaskGraph, areas: DesignArea, clock: f
     return last.latency_us - _launch(tasks.at({COUNT: tasks.inputs - 1}), areas, clock, platform).latency_us
 
 
-def _estimated(dies: DieFit, areas: DesignArea, platform: Platform) -> Estimate:
+def _estimated(dies: DieFit, areas: DesignArea, platform: Platform, network: LinalgGraph | None) -> Estimate:
     """Energy is power times time with the idle board subtracted, as it is measured on a board (design section 4): each
     task's area while it computes, `waiting_share` of that while it waits, HBM by the byte. `energy_with_idle` adds the
     board at rest.
@@ -219,14 +272,18 @@ def _estimated(dies: DieFit, areas: DesignArea, platform: Platform) -> Estimate:
         "padding_share": (100 * tasks.padding_share, "%"),
         "converters": (float(sum(isinstance(t, ConverterTask) for t in tasks.tasks)), "converters"),
     }
+    reply = None
     if any(map(told, tasks.tasks)):
-        latency, energy = _means(last, tasks, areas, clock, platform)
-        numbers["mean_latency"], numbers["mean_energy"] = (latency, "us"), (energy, "uJ")
-        numbers["prompt_time"] = (_prompt_cycles(tasks, platform) / clock, "us")
+        at, rows = _Positions.of(last, tasks, areas, clock, platform), _rows(tasks)
+        numbers["mean_latency"] = (at.mean(lambda moment: moment.launch.latency_us), "us")
+        numbers["mean_energy"] = (at.mean(lambda moment: moment.launch.energy_uj), "uJ")
+        numbers["prompt_time"] = ((at.last.first + (rows - 1) * at.last.other) / rows / clock, "us")
+        reply = _reply(at, tasks, network, clock, platform) if network is not None else None
     if tasks.inputs > 1:
         numbers["inputs_per_second"] = (tasks.inputs / seconds, "1/s")
         numbers["input_interval"] = (_input_interval(last, tasks, areas, clock, platform), "us")
     metrics = tuple(Metric(name, float(value), unit, Fidelity.ESTIMATE) for name, (value, unit) in numbers.items())
+    metrics += reply.metrics if reply is not None else ()
     violations = violations_of(areas, dies, platform)
     reached = dies.fullest, dies.crossed, dies.placed
     return Estimate(last.latency_us, last.energy_uj, metrics, violations, *reached, tasks)

@@ -32,6 +32,7 @@ from fake_fidelities import differences, ladder, metrics_of
 from fake_simulation import DEADLOCK, STALLING, simulation_file, streams
 from holds import Holds
 
+from compiler.assumed import assumed_of
 from dse import archive
 from dse.groups import groups
 from dse.objectives import DEFAULT, OBJECTIVES
@@ -649,6 +650,8 @@ def describe(exploration: Exploration, design: Design, further: list[Json]) -> J
         metrics.append(_metric("failing_endpoints", 37, "endpoints", "link", "vivado", "2023.2"))
         metrics.append(_metric("sll_share", 31.5, "%", "link", "vivado", "2023.2"))
         metrics.append(_metric("power", 31.8, "W", "board", "xrt", "2.16"))
+        metrics.append(_metric("tokens_per_second", 748.2, "1/s", "simulate"))
+        metrics.append(_metric("first_token_time", 110.4, "ms", "simulate"))
     if design.is_simulated:
         metrics.append(_metric("latency", design.simulated_us, "us", "simulate"))
         metrics.append(_metric("cycles", round(design.simulated_us * 250), "cycles", "simulate"))
@@ -659,6 +662,7 @@ def describe(exploration: Exploration, design: Design, further: list[Json]) -> J
         "exploration_id": exploration.id,
         "metrics": metrics,
         "differences": differences(metrics),
+        "assumed": assumed_of(m["name"] for m in metrics),
         "ladder": ladder(builds),
         "violations": design.violations,
         "builds": builds,

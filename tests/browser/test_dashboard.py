@@ -100,6 +100,20 @@ def test_a_compiled_design_shows_how_it_is_built(page: Page, service: Service) -
     expect(verdict).to_contain_text("The emitted C++ agrees with PyTorch")
 
 
+def test_a_design_that_replies_says_what_that_takes_and_what_is_assumed(page: Page, service: Service) -> None:
+    designs = service.world.explorations[DONE].designs.values()
+    replying, other = (next(d for d in designs if (d.number % 5 == 0) is replies) for replies in (True, False))
+    page.goto(f"{service.url}/designs/{replying.id}")
+    metrics = page.get_by_test_id("metrics")
+    expect(metrics.get_by_role("row", name="Tokens a second")).to_contain_text("748")
+    expect(metrics.get_by_role("row", name="Tokens a second")).to_contain_text("simulate")
+    expect(metrics.get_by_role("row", name="First token after")).to_contain_text("110")
+    expect(metrics).to_contain_text("Assumed: 0.27 ms for each start of a kernel (median")
+    page.goto(f"{service.url}/designs/{other.id}")
+    expect(metrics.get_by_role("heading", name="Latency")).to_be_visible()
+    expect(metrics).not_to_contain_text("Assumed")
+
+
 def test_knobs_are_named_in_plain_words(page: Page, service: Service) -> None:
     design = next(d for d in service.world.explorations[DONE].designs.values() if d.knobs["multiplier"] == "dsp_packed")
     page.goto(f"{service.url}/designs/{design.id}")

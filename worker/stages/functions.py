@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -117,10 +117,13 @@ class Stages:
         time_design(bundle, knobs, platform, out, say)
 
     def simulate(self, design: Path) -> Simulated:
-        """Run the timing of a design directory."""
+        """Run the timing of a design directory, and that of a reply where it makes such."""
+        from compiler.replies import stored_reply
         from compiler.simulator.timing.simulate import simulate_directory
 
-        return _simulated(simulate_directory(design))
+        found = _simulated(simulate_directory(design))
+        reply = stored_reply(design) if found.deadlock is None else None
+        return found if reply is None else replace(found, metrics=(*found.metrics, *reply.timed))
 
     def csim(self, design: Path, say: Progress, whole: bool) -> Verdict:
         """Run the C++ of a design directory and prove it, on a few runs or on all."""

@@ -20,6 +20,7 @@ from compiler.analysis.placement.placement import Placement
 from compiler.analysis.relays import Spread, relayed
 from compiler.errors import Violation
 from compiler.graph.design import Design
+from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
@@ -27,10 +28,11 @@ from compiler.platforms.platform import Platform
 
 @dataclass(frozen=True)
 class BoardPlan:
-    """The design with its memories bound, where its tasks lie, why it is cut into kernels where it is, and the HBM
-    channels of each load and store.
+    """The design of `network` with its memories bound, where its tasks lie, why it is cut into kernels where it is, and
+    the HBM channels of each load and store.
     """
 
+    network: LinalgGraph
     tasks: TaskGraph
     placement: Placement
     fusion: FusionReport
@@ -42,7 +44,8 @@ class BoardPlan:
         shares = [[use[slr.name][r] / max(1.0, getattr(slr, r)) for r in RESOURCES] for slr in platform.dies.slrs]
         violations = tuple(Violation(f"{s.resource} of {s.subject}", s.demand, s.bound) for s in short)
         crossed = bool(self.placement.crossings)
-        return estimate_placed(DieFit(self.tasks, not short, np.array(shares), crossed, violations), platform)
+        fit = DieFit(self.tasks, not short, np.array(shares), crossed, violations)
+        return estimate_placed(fit, platform, self.network)
 
     def to_json(self) -> dict[str, Any]:
         """Beside the tasks and streams in `dataflow.json`."""
@@ -58,7 +61,8 @@ def plan_board(tasks: TaskGraph, placement: Placement, design: Design, knobs: Kn
     platform = design.platform
     tasks, placement = _settled(_within_board(tasks, platform), placement, platform)
     channels = assign_channels(tasks.transfers, platform)
-    return BoardPlan(bind_fifos(tasks, platform.memories), placement, report_fusion(design, knobs), channels)
+    bound = bind_fifos(tasks, platform.memories)
+    return BoardPlan(design.graph, bound, placement, report_fusion(design, knobs), channels)
 
 
 def placed(

@@ -18,7 +18,7 @@ from importing_here import importing_here
 from tiny_models import TINY_MODELS, tiny_model
 
 from compiler.analysis.prompt_rows import PROMPT_ROWS
-from compiler.design_dir import silent
+from compiler.design_dir import read_design, silent
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.models.config import ModelSource, config_from_fields
 from compiler.generation import (
@@ -31,6 +31,7 @@ from compiler.generation import (
     hidden_error,
     kept_shape,
     prepare,
+    replied,
     request_of,
     run,
 )
@@ -42,10 +43,12 @@ from compiler.host.session import generate
 from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
 from compiler.proof.launches import GenerationChecks, Witness
+from compiler.replies import stored_reply
 from compiler.simulator.board.build import build_board
 from compiler.simulator.csim.build import RUNTIME_SOURCE
 from compiler.simulator.csim.errors import DeadlockError, LeftoverError
 from compiler.simulator.timing.simulate import simulate_directory
+from compiler.whole_token import Lengths
 
 SOURCE = ModelSource("tiny", config_from_fields(TINY_MODELS["llama"]))
 U55C = load_platform("u55c")
@@ -158,6 +161,19 @@ def test_the_simulated_board_generates_the_tokens_of_pytorch(prepared: Prepared)
     assert {"first", "until", "end"} <= load_design(prepared.design).arguments.keys()
     assert found["first_token_time"] < 0.5 * len(PROMPT) * found["time_per_token"] + 0.27  # one chunk, not one by one
     assert f"{kernels} kernel starts a reply" in generation.assumed
+
+
+@pytest.mark.slow
+def test_a_design_says_what_replies_take_of_half_its_positions_and_its_estimate_is_near(prepared: Prepared) -> None:
+    """31 positions: a prompt of 15, and 16 tokens behind the first."""
+    lengths = Lengths.within(OPTIONS.length or 0)
+    assert lengths == (15, 16)
+    found = stored_reply(prepared.design)
+    assert found is not None
+    assert found == replied(prepared, *lengths)
+    estimates = {m["name"]: m["value"] for m in read_design(prepared.design)["metrics"]}
+    for metric in found.metrics:
+        assert estimates[metric.name] == pytest.approx(metric.value, rel=0.2), metric.name
 
 
 @pytest.mark.slow

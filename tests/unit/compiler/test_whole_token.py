@@ -4,9 +4,13 @@ from dataclasses import replace
 
 import pytest
 from small_graphs import mlp
+from stepping_networks import SLOTS, replying, stepping
 
+from compiler.assumed import assumed_of
+from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import LinalgGraph, Output, Row, Value
-from compiler.whole_token import Reply, least_bytes
+from compiler.metrics import Fidelity
+from compiler.whole_token import Lengths, Reply, least_bytes, positions_of
 
 # Three launches of two kernels for the prompt, two for tokens after the first.
 REPLY = Reply(
@@ -45,6 +49,46 @@ def test_metrics_have_their_units_and_say_where_they_are_from() -> None:
     }
     assert REPLY.assumed.startswith("0.27 ms for each of 2 kernel starts a token (median ")
     assert "421 GB/s" in REPLY.assumed
+
+
+def test_an_estimate_says_so() -> None:
+    assert {m.fidelity for m in replace(REPLY, fidelity=Fidelity.ESTIMATE).metrics} == {Fidelity.ESTIMATE}
+
+
+def test_what_is_assumed_is_told_of_designs_that_make_replies() -> None:
+    """And that a board has measured it."""
+    assert assumed_of(["latency", "cycles"]) is None
+    names = [metric.name for metric in REPLY.metrics]
+    text = assumed_of(names)
+    assert text is not None
+    assert text.startswith("0.27 ms for each start of a kernel (median ")
+    assert "TeraFly" in text
+    assert "Shuhai" in text
+    assert "board" not in text
+    assert "of a board, where the start was measured" in str(assumed_of([*names, "kernel_start"]))
+
+
+def test_replies_have_128_tokens_of_prompt_and_128_behind_the_first_where_there_is_room() -> None:
+    assert Lengths.within(1024) == Lengths.within(256) == (128, 128)
+    assert Lengths.within(200) == (100, 100)
+    assert Lengths.within(31) == (15, 16)
+    assert Lengths.within(1024).later == range(128, 256)
+    assert Lengths(5, 0).later == range(5, 6)
+
+
+def test_only_networks_that_take_a_token_have_replies() -> None:
+    assert positions_of(replying()) == SLOTS
+    assert positions_of(stepping()) is None
+    assert positions_of(mlp()) is None
+
+
+def test_the_least_bytes_of_folded_layers_are_those_of_all() -> None:
+    network = replying(3)
+    once = folded(network)
+    assert once is not None
+    for positions in ([0], [7, 9]):
+        assert least_bytes(once, positions) == least_bytes(network, positions)
+    assert least_bytes(network, [1]) - least_bytes(network, [0]) == 3 * 4 * 32  # a row of each layer
 
 
 def test_the_least_bytes_are_each_weight_once_and_the_cache_up_to_the_position() -> None:

@@ -3,7 +3,7 @@ import type { Objective } from "@/lib/api/types";
 /** What a search can make small, as `dse.objectives` has it. */
 export const OBJECTIVES = [
   "latency", "energy", "area", "energy_with_idle", "power", "lut", "ff", "dsp", "bram36", "uram", "hbm_ports",
-  "hbm_traffic", "mean_latency", "mean_energy", "prompt_time", "input_interval", "on_chip_memory",
+  "hbm_traffic", "mean_latency", "mean_energy", "prompt_time", "time_per_token", "input_interval", "on_chip_memory",
 ] as const;
 
 /** What one has that is started without a choice. */

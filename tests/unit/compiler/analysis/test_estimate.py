@@ -12,6 +12,7 @@ from compiler.analysis.estimate import BOUNDS, estimate
 from compiler.analysis.resources import task_resources
 from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens, hbm_bytes, hbm_cycles, kernel_hbm_bytes, transfer_cycles
+from compiler.assumed import KERNEL_START_US
 from compiler.graph.layers import folded
 from compiler.graph.task_graph import ComputeTask, LoadTask, StoreTask, TaskGraph
 from compiler.options import Knobs, TaskOverride
@@ -21,6 +22,7 @@ from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.design import timed_design
 from compiler.simulator.timing.prompt_rows import ROWS
 from compiler.simulator.timing.simulate import simulate, simulate_design
+from compiler.whole_token import Lengths
 
 U55C = load_platform("u55c")
 WIDE = Knobs(default_tile_size=64, overall_unroll=1024, stream_width=2048)
@@ -185,6 +187,27 @@ def test_a_token_of_a_prompt_takes_its_share_of_a_chunk():
         found[rows] = metrics["prompt_time"] / metrics["latency"]
     assert found[1] == pytest.approx(1)
     assert found[tasks.control.rows] < 0.9
+
+
+def test_a_reply_is_estimated_as_its_launches_are_simulated():
+    """In chunks and then token by token, with one start of the kernel."""
+    graph = folded(replying(4))
+    assert graph is not None
+    tasks = planned_tasks(graph, Knobs(default_tile_size=2, overall_unroll=8), U55C)
+    assert tasks.control is not None
+    found = {metric.name: metric.value for metric in estimate(tasks, U55C, graph).metrics}
+    design, rows, lengths = timed_design(tasks, U55C), tasks.control.rows, Lengths.within(SLOTS)
+
+    def taken(position: int, rows: int = 1) -> float:
+        """Simulated, in ms."""
+        values = {"position": position, **({ROWS: rows} if rows > 1 else {})}
+        return simulate_design(design, U55C, launches=(values,), buckets=0).cycles / found["clock"] / 1e3
+
+    chunks = (taken(begin, min(rows, lengths.prompt - begin)) for begin in range(0, lengths.prompt, rows))
+    assert found["first_token_time"] - KERNEL_START_US / 1e3 == pytest.approx(sum(chunks), rel=0.2)
+    assert found["time_per_token"] == pytest.approx(fmean(map(taken, lengths.later)), rel=0.02)
+    assert found["tokens_per_second"] == pytest.approx(1e3 / found["time_per_token"])
+    assert not {metric.name for metric in estimate(tasks, U55C).metrics} & {"tokens_per_second", "hbm_share"}
 
 
 def test_the_mean_is_that_of_all_positions():

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 from small_graphs import mlp
+from stepping_networks import SLOTS, replying
 
 from compiler.analysis.estimate import estimate
+from compiler.graph.layers import folded
 from compiler.graph.task_graph import TaskGraph
 from compiler.metrics import Fidelity
 from compiler.options import Knobs
@@ -26,10 +28,11 @@ def tasks() -> TaskGraph:
     return planned_tasks(mlp(rows=32), Knobs(fifo="whole"), PLATFORM)
 
 
-def written(tasks: TaskGraph, directory: Path) -> Path:
+def written(tasks: TaskGraph, directory: Path, **others: object) -> Path:
     (directory / "dataflow.json").write_text(json.dumps(tasks.to_json()))
     metrics = [m.to_json() for m in estimate(tasks, PLATFORM).metrics]
-    (directory / "design.json").write_text(json.dumps({"platform": "u55c", "metrics": metrics}))
+    description = {"platform": "u55c", "metrics": metrics, "digests": {}, **others}
+    (directory / "design.json").write_text(json.dumps(description))
     return directory
 
 
@@ -63,6 +66,21 @@ def test_a_design_is_timed(tasks: TaskGraph, tmp_path: Path) -> None:
     document = json.loads(json.dumps(found.document))
     assert document["cycles"] == found.cycles
     assert document["estimate_cycles"] == pytest.approx(found.cycles, rel=0.5)
+
+
+def test_a_design_that_chooses_tokens_is_timed_for_a_whole_reply(tmp_path: Path) -> None:
+    graph = folded(replying())
+    assert graph is not None
+    tasks, least = planned_tasks(graph, Knobs(), PLATFORM), 4.21e6  # which take 10 us
+    found = STAGES.simulate(written(tasks, tmp_path, least_bytes=least, workload={"length": SLOTS}))
+    metrics = {m.name: m.value for m in found.metrics}
+    assert {m.fidelity for m in found.metrics} == {Fidelity.SIMULATE}
+    assert metrics["time_per_token"] <= found.latency_us / 1e3  # that of the last position
+    assert metrics["tokens_per_second"] == pytest.approx(1e3 / metrics["time_per_token"])
+    assert metrics["hbm_share"] == pytest.approx(100 * 0.01 / metrics["time_per_token"])
+    later = SLOTS - SLOTS // 2
+    assert metrics["reply_time"] == pytest.approx(metrics["first_token_time"] + later * metrics["time_per_token"])
+    assert metrics["first_token_time"] > 0.27
 
 
 def test_a_deadlock_is_an_outcome_with_an_explanation(tasks: TaskGraph, tmp_path: Path) -> None:

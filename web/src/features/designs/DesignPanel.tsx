@@ -36,7 +36,7 @@ export function DesignPanel({ id, platform, onClose }: Props) {
           <DesignHeadline design={design} />
           <Violations design={design} />
           <VerdictBlock design={design} />
-          <MetricTables metrics={design.metrics} platform={platform} />
+          <MetricTables design={design} platform={platform} />
           <KnobTables knobs={design.knobs} />
           <Files design={design} />
           <Builds builds={design.builds} />

@@ -19,7 +19,7 @@ export function DesignSheet({ design, platform }: { design: Design; platform: Pl
         <Builds builds={design.builds} />
       </div>
       <div className="card panel">
-        <MetricTables metrics={design.metrics} platform={platform} />
+        <MetricTables design={design} platform={platform} />
       </div>
       <div className="sheet-column">
         <div className="card panel">

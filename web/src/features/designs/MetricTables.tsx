@@ -1,7 +1,7 @@
 import { Meter } from "@/components/Meter";
 import { FidelityBadge } from "@/components/badges";
-import { AREA, GROUPS, HBM_BANDWIDTH, label, otherNames, shownUnit, strongest, valuesOf } from "@/features/designs/metrics";
-import type { Metric, Platform } from "@/lib/api/types";
+import { AREA, GROUPS, HBM_BANDWIDTH, REPLY, label, otherNames, shownUnit, strongest, valuesOf } from "@/features/designs/metrics";
+import type { Design, Metric, Platform } from "@/lib/api/types";
 import { estimateError } from "@/lib/estimate";
 import { quantity, signedPercent } from "@/lib/format";
 
@@ -33,7 +33,14 @@ function Rows({ name, metrics }: { name: string; metrics: readonly Metric[] }) {
   });
 }
 
-function Group({ title, names, metrics }: { title: string; names: readonly string[]; metrics: readonly Metric[] }) {
+interface GroupProps {
+  title: string;
+  names: readonly string[];
+  metrics: readonly Metric[];
+  note?: string | null;
+}
+
+function Group({ title, names, metrics, note }: GroupProps) {
   const present = names.filter((name) => metrics.some((m) => m.name === name));
   if (!present.length) return null;
   return (
@@ -46,6 +53,7 @@ function Group({ title, names, metrics }: { title: string; names: readonly strin
           ))}
         </tbody>
       </table>
+      {note && <p className="hint">{note}</p>}
     </div>
   );
 }
@@ -70,7 +78,7 @@ function Area({ metrics, platform }: { metrics: readonly Metric[]; platform: Pla
   );
 }
 
-export function MetricTables({ metrics, platform }: { metrics: readonly Metric[]; platform: Platform | undefined }) {
+export function MetricTables({ design: { metrics, assumed }, platform }: { design: Design; platform: Platform | undefined }) {
   const [latency, energy, ...rest] = GROUPS;
   return (
     <section className="block" aria-label="Metrics" data-testid="metrics">
@@ -79,7 +87,7 @@ export function MetricTables({ metrics, platform }: { metrics: readonly Metric[]
       {energy && <Group {...energy} metrics={metrics} />}
       <Area metrics={metrics} platform={platform} />
       {rest.map((group) => (
-        <Group key={group.title} {...group} metrics={metrics} />
+        <Group key={group.title} {...group} metrics={metrics} note={group.title === REPLY && assumed ? `Assumed: ${assumed}` : null} />
       ))}
       <Group title="Other" names={otherNames(metrics)} metrics={metrics} />
     </section>

@@ -4,6 +4,8 @@ import type { Fidelity, Metric } from "@/lib/api/types";
 
 export const AREA = ["lut", "ff", "dsp", "bram36", "uram", "hbm_ports"] as const;
 export const HBM_BANDWIDTH = "hbm_bandwidth";
+/** The group of what replies take. */
+export const REPLY = "Whole reply";
 
 interface Group {
   title: string;
@@ -13,6 +15,10 @@ interface Group {
 export const GROUPS: readonly Group[] = [
   { title: "Latency", names: ["latency", "mean_latency", "prompt_time", "input_interval", "inputs_per_second", "kernel_time", "cycles", "total_cycles", "interval", "slowest_ii", "clock"] },
   { title: "Energy and power", names: ["energy", "mean_energy", "energy_with_idle", "power", "power_dynamic", "power_static"] },
+  {
+    title: REPLY,
+    names: ["tokens_per_second", "time_per_token", "first_token_time", "reply_time", "energy_per_token", "hbm_share", "kernel_start"],
+  },
   { title: "Memory", names: ["hbm_traffic", "memory_read", "memory_write", "on_chip_memory"] },
   {
     title: "Clock, placing and routing",
@@ -72,6 +78,13 @@ const LABELS: Record<string, string> = {
   mean_latency: "Latency, mean of positions",
   mean_energy: "Energy, mean of positions",
   prompt_time: "A token of a prompt",
+  tokens_per_second: "Tokens a second",
+  time_per_token: "Time per token",
+  first_token_time: "First token after",
+  reply_time: "Whole reply",
+  energy_per_token: "Energy per token",
+  hbm_share: "Share of the HBM bound",
+  kernel_start: "Start of a kernel",
   input_interval: "From input to input",
   inputs_per_second: "Inputs a second, launch of all",
   on_chip_memory: "On-chip memory",

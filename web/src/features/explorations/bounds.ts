@@ -32,6 +32,7 @@ export const BOUNDS: readonly Bound[] = [
   metric("mean_latency", "Mean latency", "µs"),
   metric("mean_energy", "Mean energy", "µJ"),
   metric("prompt_time", "Prompt time", "µs"),
+  metric("time_per_token", "Time per token", "ms"),
   metric("input_interval", "Input interval", "µs"),
   metric("on_chip_memory", "On-chip memory", "bytes"),
 ];

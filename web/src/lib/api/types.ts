@@ -118,6 +118,7 @@ export type Bounded =
   | "mean_latency"
   | "mean_energy"
   | "prompt_time"
+  | "time_per_token"
   | "input_interval"
   | "on_chip_memory";
 
@@ -436,6 +437,8 @@ export interface Design extends DesignSummary {
   exploration_id: string;
   metrics: Metric[];
   differences: Difference[];
+  /** What times of whole replies rest on besides; null where the design makes none. */
+  assumed: string | null;
   violations: Violation[];
   ladder: Rung[];
   builds: Build[];
