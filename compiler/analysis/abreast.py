@@ -7,32 +7,34 @@ another one too, as often as it is to read them, has as many.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from compiler.analysis.names import engine_names
 from compiler.graph.design import Engine
-from compiler.graph.task_graph import ConverterTask, EngineTask, ForkTask, LanesTask, LoadTask, RouteTask, Stream, Task
+from compiler.graph.task_graph import ConverterTask, ForkTask, LanesTask, LoadTask, RouteTask, Stream, Task
 
 PASSING = (ConverterTask, ForkTask, LanesTask, RouteTask)
 
 
 def rows_abreast(engines: Mapping[str, Engine]) -> int:
-    """How many rows engines have side by side: 1 where there are none, or weights of one do not come by one load, since
-    those are not brought once for several rows.
+    """How many rows engines have side by side; 1 where there are none whose weights come by one load, since others are
+    not brought once for several rows.
     """
-    if any(not engine.joint for engine in engines.values()):
-        return 1
-    return min((engine.rows for engine in engines.values()), default=1)
+    return min((engine.rows for engine in engines.values() if engine.joint), default=1)
 
 
-def copied_tasks(tasks: Iterable[Task], streams: Sequence[Stream]) -> tuple[str, ...]:
-    """Engines, and what passes on tokens to engines alone, but for those of loads; in the order of `tasks`."""
+def copied_tasks(engines: Mapping[str, Engine], tasks: Iterable[Task], streams: Sequence[Stream]) -> tuple[str, ...]:
+    """Of `engines` those whose weights come by one load, and what passes on tokens to these alone, but for those of
+    loads; in the order of `tasks`. The others, as of what turns by the position, have few iterations.
+    """
     task = {t.name: t for t in tasks}
     readers, writers = dict[str, set[str]](), dict[str, set[str]]()
     for stream in streams:
         readers.setdefault(stream.source, set()).add(stream.target)
         writers.setdefault(stream.target, set()).add(stream.source)
-    engines, loads = ({name for name, t in task.items() if isinstance(t, kind)} for kind in (EngineTask, LoadTask))
+    weighted = {part for name, engine in engines.items() if engine.joint for part in engine_names(name, engine.slices)}
+    loads = {name for name, t in task.items() if isinstance(t, LoadTask)}
     passing = {name for name, t in task.items() if isinstance(t, PASSING)}
-    before = _leading(passing, readers, engines) - _leading(passing, writers, loads)
-    return tuple(name for name in task if name in engines | before)
+    before = _leading(passing, readers, weighted) - _leading(passing, writers, loads)
+    return tuple(name for name in task if name in weighted | before)
 
 
 def _leading(passing: set[str], neighbours: Mapping[str, set[str]], ends: set[str]) -> set[str]:

@@ -76,7 +76,7 @@ def _control(folded: Design, design: Design, tasks: Sequence[Task], streams: Seq
     chunks = alone._replace(rows=at_once, looped=backward, loads=reading, held=tuple(held_streams(folded)))
     if (abreast := rows_abreast(folded.engines)) == 1:
         return chunks
-    copied, by_name = copied_tasks(tasks, streams), {task.name: task for task in tasks}
+    copied, by_name = copied_tasks(folded.engines, tasks, streams), {task.name: task for task in tasks}
     if any(told_to(by_name[name]) for name in copied):  # copies have several rows, each at another position
         return chunks
     return chunks._replace(abreast=abreast, copied=copied)

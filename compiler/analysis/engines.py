@@ -14,6 +14,7 @@ from typing import NamedTuple
 from compiler.analysis.names import (
     c_name,
     deal_name,
+    engine_names,
     input_stream,
     join_name,
     joint_load_name,
@@ -164,7 +165,7 @@ class _Inside:
     def fill(self, lanes: _Lanes, inputs: Sequence[tuple[str, _Turns]], results: _Turns) -> None:
         """What stands between those that bring the inputs and the route behind."""
         join = route_out(self.name) if lanes.cut is None else join_name(self.name)
-        names = [self.name] if lanes.cut is None else [slice_name(self.name, n) for n in range(lanes.cut.slices)]
+        names = engine_names(self.name, 1 if lanes.cut is None else lanes.cut.slices)
         for index, (front, turns) in enumerate(inputs):
             self._bring(index, front, turns, lanes, names)
         for number, name in enumerate(names):

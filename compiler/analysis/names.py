@@ -91,6 +91,11 @@ def slice_name(engine: str, number: int) -> str:
     return f"{engine}_slice{number}"
 
 
+def engine_names(engine: str, slices: int) -> list[str]:
+    """The tasks that have the lanes of an engine."""
+    return [engine] if slices == 1 else [slice_name(engine, number) for number in range(slices)]
+
+
 def deal_name(engine: str, index: int) -> str:
     """The task that gives each slice its part of input `index`, or the whole one; then one of a chain."""
     return f"{engine}_deal{index}"
