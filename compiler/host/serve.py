@@ -21,6 +21,7 @@ import numpy as np
 
 from .accelerator import Accelerator, program
 from .design import load_design
+from .network import PROMPT, prompt_rows
 from .xrt import RunError, Xrt, load_pyxrt
 
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
@@ -62,6 +63,18 @@ class Served:
             times.append(time.perf_counter_ns() - begin)
         return times
 
+    def prompt(self, tokens: list[int], length: int) -> None:
+        """Have launches from the first of `length` positions on take these tokens before they choose any."""
+        self._loaded.write({PROMPT: prompt_rows(length, tokens)})
+
+    def launch(self, told: dict[str, int], timeout_ms: int) -> int:
+        """Nanoseconds of one run that is told this; all that follow are, too."""
+        accelerator = self._loaded
+        accelerator.give(told)
+        begin = time.perf_counter_ns()
+        accelerator.start(timeout_ms)
+        return time.perf_counter_ns() - begin
+
     def loop(self, seconds: float, timeout_ms: int) -> dict[str, float]:
         """Run back to back for that long: how many runs, and how long they took."""
         accelerator, runs = self._loaded, 0
@@ -73,9 +86,10 @@ class Served:
         return {"runs": runs, "seconds": time.perf_counter() - begin}
 
     def save(self, file: str) -> None:
-        """Write the results of the last run to an .npz file, by their names."""
+        """Write the results of the last run to an .npz file, by their names; of rows that of the last position."""
         accelerator = self._loaded
-        results: dict[str, Any] = {r.name: accelerator.read(r) for r in accelerator.design.results}
+        found = {r: accelerator.read(r) for r in accelerator.design.results}
+        results: dict[str, Any] = {r.name: held if r.rows is None else held[-1] for r, held in found.items()}
         np.savez(file, **results)
 
     @property

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -84,6 +84,14 @@ class BoardProcess:
         """
         arguments = {"runs": runs, "seconds": seconds, "timeout_ms": _ms(limit_s)}
         return cast("list[int]", self._ask("time", seconds + limit_s, **arguments))
+
+    def prompt(self, tokens: Sequence[int], length: int) -> None:
+        """What launches of a design that chooses tokens are given before, of `length` positions."""
+        self._ask("prompt", OPEN_S, tokens=list(tokens), length=length)
+
+    def launch(self, told: Mapping[str, int], limit_s: float) -> int:
+        """Nanoseconds of one run that is told this, as are those behind it."""
+        return int(self._ask("launch", limit_s, told=dict(told), timeout_ms=_ms(limit_s)))
 
     def loop(self, seconds: float, limit_s: float) -> tuple[int, float]:
         """Runs back to back for that long, and the seconds that they took."""

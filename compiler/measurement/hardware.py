@@ -15,6 +15,7 @@ from compiler.measurement.lock import BoardLock, lock_board
 from compiler.measurement.measurement import XRT, Measurement, board_metrics, run_times
 from compiler.measurement.power import find_power
 from compiler.measurement.progress import Progress
+from compiler.measurement.replying import measure_replies
 from compiler.measurement.request import MeasureRequest
 from compiler.measurement.runs import check, timed_runs
 from compiler.measurement.subject import Subject
@@ -70,7 +71,8 @@ def _measure(
         if verdict.passed and request.min_seconds:
             loop = _power(process, board, host, request, progress)
             verdict = check(process, subject.expected)  # a board that got warm may err
-    version = host.xrt_version or UNKNOWN_VERSION
+        version = host.xrt_version or UNKNOWN_VERSION
+        replies = measure_replies(process, subject, limit_s, progress, version) if verdict.passed else ()
     return subject.measurement(
         verdict,
         time.monotonic() - begun,
@@ -79,7 +81,7 @@ def _measure(
         tools={XRT: version},
         times=times,
         power=loop.power,
-        metrics=board_metrics(times, loop.power, loop.runs_per_s, version),
+        metrics=(*board_metrics(times, loop.power, loop.runs_per_s, version), *replies),
         notes=(loop.note,) if loop.note else (),
     )
 

@@ -13,6 +13,7 @@ from compiler.measurement.request import SIMULATED, MeasureRequest
 from compiler.measurement.runs import check, timed_runs
 from compiler.measurement.subject import Subject
 from compiler.metrics import TOOL, VERSION
+from compiler.replies import stored_reply
 from compiler.simulator.board.build import build_board
 from compiler.simulator.timing.simulate import simulate_directory
 
@@ -37,7 +38,7 @@ def measure_simulated(subject: Subject, request: MeasureRequest, progress: Progr
     simulation = simulate_directory(subject.directory)
     if simulation.deadlock is not None:
         raise MeasurementError("deadlock", f"{subject.name} hangs in the simulator: {simulation.deadlock.text}")
-    power = modelled_power(subject, simulation.latency_us)
+    power, reply = modelled_power(subject, simulation.latency_us), stored_reply(subject.directory)
     return subject.measurement(
         verdict,
         time.monotonic() - begun,
@@ -46,7 +47,7 @@ def measure_simulated(subject: Subject, request: MeasureRequest, progress: Progr
         tools={TOOL: VERSION},
         times=run_times(taken),
         power=power,
-        metrics=simulated_metrics(simulation.latency_us, power),
+        metrics=(*simulated_metrics(simulation.latency_us, power), *(() if reply is None else reply.timed)),
         notes=() if power is not None else ("power is not known: design.json has no estimate of it",),
     )
 

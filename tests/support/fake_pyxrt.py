@@ -37,6 +37,8 @@ class Faults:
     sensor = True
     design = "."  # where the design lies, seen from the folder of its xclbin
     idle_w, run_w = 20.0, 45.0
+    start_ns = token_ns = prompt_ns = 0  # where given, a clock of its own counts starts of kernels and tokens alone
+    now_ns = 0
     refresh_s = 0.02  # of the sensor: in between it repeats itself
     # Processes see through it whether a kernel runs: the one that reads the sensor is not the one that runs kernels.
     activity = Path(tempfile.gettempdir()) / "millrace-fake-board"
@@ -91,6 +93,8 @@ class Loaded:
         told = self.arguments
         while True:
             values = self._compute()
+            given = told.get("position", 0) < told.get("first", 0)
+            Faults.now_ns += Faults.prompt_ns if given else Faults.token_ns
             if "until" not in told or told["position"] >= told["until"]:
                 return
             if told["position"] >= told["first"] and values["token"] == told["end"]:
@@ -150,6 +154,8 @@ class device:  # noqa: N801
     def __init__(self, name: int | str) -> None:
         self.name = name
         self.loaded: Loaded | None = None
+        if Faults.start_ns:
+            time.perf_counter_ns = lambda: Faults.now_ns
 
     def load_xclbin(self, binary: xclbin) -> Loaded:
         if Faults.busy:
@@ -233,6 +239,7 @@ class run:  # noqa: N801
         assert len(self.arguments) == len(entry.channels) + len(entry.scalars) + len(entry.arguments)
         if Faults.crashes:
             raise SystemExit(3)
+        Faults.now_ns += Faults.start_ns
         for position, key in enumerate(entry.channels):
             loaded.memory[key] = self.arguments[position].content
         first = len(entry.channels)
