@@ -25,7 +25,7 @@ from compiler.frontend.network import check_request, import_network
 from compiler.frontend.network_request import NetworkRequest
 from compiler.frontend.process import importing
 from compiler.host.design import load_design
-from compiler.host.network import Network
+from compiler.host.network import DamagedError, Network
 from compiler.host.session import OnLaunch, ended, generate
 from compiler.metrics import Metric
 from compiler.options import Knobs, Precision, Workload
@@ -188,7 +188,16 @@ def prepare(
 
 
 def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]) -> Generation:
-    """Generate on the simulated board. Raises DeadlockError and the other errors of C simulation, RunError."""
+    """Generate on the simulated board. Raises DeadlockError and the other errors of C simulation, RunError, and
+    InvalidInputError where a file of the network is not as it was exported.
+    """
+    try:
+        return _run(prepared, on_launch, on_token)
+    except DamagedError as error:
+        raise InvalidInputError(str(error)) from error
+
+
+def _run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]) -> Generation:
     network, design = Network(prepared.network), load_design(prepared.design)
     board = Witness()
     device = board.device(0)

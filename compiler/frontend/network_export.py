@@ -24,7 +24,7 @@ from compiler.frontend.network_request import NetworkRequest
 from compiler.frontend.quantise_attention import in_precision
 from compiler.frontend.torch_types import tensor_of
 from compiler.frontend.weights import fill_from_checkpoint, fill_seeded
-from compiler.host.network import DESCRIPTION, Description
+from compiler.host.network import DESCRIPTION, DIGESTS, Description, digest
 
 OnProgress = Callable[[str], None]
 Cache = list[tuple[Tensor, Tensor]]
@@ -67,8 +67,9 @@ def export_network(source: ModelSource, request: NetworkRequest, folder: Path, o
     _write_outside(model, request, folder)
     for layer in range(request.layers):
         np.savez(folder / f"layer-{layer:02}.npz", allow_pickle=False, **_layer(model, layer))
-    description = Description(source.name, **asdict(request))
-    (folder / DESCRIPTION).write_text(json.dumps(asdict(description), indent=1))
+    description, arrays = Description(source.name, **asdict(request)), sorted(folder.glob("*.np[yz]"))
+    digests = {file.name: digest(file) for file in arrays}
+    (folder / DESCRIPTION).write_text(json.dumps({**asdict(description), DIGESTS: digests}, indent=1))
 
 
 def build_model(source: ModelSource, request: NetworkRequest) -> Prefill:

@@ -2,11 +2,13 @@
 
 The folder holds `network.json`, `embedding.npy` (a row of every token, as it is added up), `layer-NN.npz` (integers and
 scales of each layer), `outside.npz` (those of what follows the last layer; masks, rotary tables and, where the network
-has them, rows of every position), and `reference.npz`.
+has them, rows of every position), and `reference.npz`. `network.json` has digests of all of them: a file that is not as
+it was exported is refused.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +20,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-DESCRIPTION = "network.json"
+DESCRIPTION, DIGESTS = "network.json", "digests"
 PROMPT = "prompt"  # the table of tokens that are given
 
 
@@ -43,11 +45,19 @@ class Description:
         return (self.prompt, *self.then)
 
 
+class DamagedError(ValueError):
+    """A file of a network is not as it was exported."""
+
+
 class Network:
-    """Reads the folder as it is needed. Raises OSError, KeyError or ValueError where it is damaged."""
+    """Reads the folder as it is needed. Raises DamagedError for a file that is not as it was exported, OSError for one
+    that is missing, KeyError or ValueError where the description is damaged.
+    """
 
     def __init__(self, folder: Path) -> None:
         fields = json.loads((folder / DESCRIPTION).read_text())
+        self._digests: dict[str, str] = fields.pop(DIGESTS)
+        self._known = set[str]()
         prompt, *then = (tuple[int, ...](ids) for ids in (fields["prompt"], *fields["then"]))
         self.description = Description(**(fields | {"prompt": prompt, "then": tuple(then)}))
         self._folder = folder
@@ -55,13 +65,35 @@ class Network:
     def tensors(self) -> Mapping[str, Array]:
         """All that a design of the network reads and no launch writes: those of layer n begin with `hn.`."""
         layers = (f"layer-{number:02}.npz" for number in range(self.description.layers))
-        files = (_arrays(self._folder / name) for name in (*layers, "outside.npz"))
+        files = (_arrays(self._checked(name)) for name in (*layers, "outside.npz"))
         found = {name: array for file in files for name, array in file.items()}
-        return found | {"embedding": np.load(self._folder / "embedding.npy", mmap_mode="r")}
+        return found | {"embedding": np.load(self._checked("embedding.npy"), mmap_mode="r")}
 
     def reference(self) -> Mapping[str, Array]:
         """What the quantised PyTorch network gives: `tokens`, `hidden` after the last layer, `margin` of the choice."""
-        return _arrays(self._folder / "reference.npz")
+        return _arrays(self._checked("reference.npz"))
+
+    def _checked(self, name: str) -> Path:
+        """The file of that name, of which the digest is taken once."""
+        file = self._folder / name
+        if name in self._known:
+            return file
+        if (found := digest(file)) != (expected := self._digests[name]):
+            raise DamagedError(
+                f"{file} is not as it was exported: its SHA-256 begins with {found[:12]}, not with {expected[:12]}; "
+                "copy it again, or export the network anew"
+            )
+        self._known.add(name)
+        return file
+
+
+def digest(file: Path) -> str:
+    """SHA-256 of its bytes. Raises OSError."""
+    found = hashlib.sha256()
+    with file.open("rb") as stream:
+        while part := stream.read(1 << 20):
+            found.update(part)
+    return found.hexdigest()
 
 
 def prompt_rows(length: int, prompt: Sequence[int] = (), position: int = 0) -> Array:

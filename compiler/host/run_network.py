@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from .design import load_design
-from .network import Network
+from .network import DamagedError, Network
 from .session import ended, generate
 from .xrt import MissingXrtError, RunError, load_pyxrt
 
@@ -24,6 +24,13 @@ def main() -> None:
     parser.add_argument("--end", type=int, help="id of the token that ends the reply before")
     parser.add_argument("--device", type=int, default=0, help="number of the board (default 0)")
     options = parser.parse_args()
+    try:
+        _generate(options, parser)
+    except (DamagedError, MissingXrtError, RunError) as error:
+        sys.exit(str(error))
+
+
+def _generate(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
     network = Network(options.network)
     expected = [int(token) for token in network.reference()["tokens"]]
     said = network.description
@@ -37,10 +44,7 @@ def main() -> None:
     if end is not None and not 0 <= end < words:
         parser.error(f"--end is {end}; the network has tokens 0 to {words - 1}")
     expected = expected if said.then else expected[: ended(expected[:count], end)]
-    try:
-        _run(network, options.xclbin, count, expected, end, options.device)
-    except (MissingXrtError, RunError) as error:
-        sys.exit(str(error))
+    _run(network, options.xclbin, count, expected, end, options.device)
 
 
 def _run(network: Network, xclbin: Path, count: int, expected: list[int], last: int | None, number: int) -> None:

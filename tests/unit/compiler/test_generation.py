@@ -3,7 +3,8 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -37,7 +38,7 @@ from compiler.generation import (
 )
 from compiler.host import session
 from compiler.host.accelerator import Accelerator
-from compiler.host.design import Result, load_design
+from compiler.host.design import Image, Result, load_design
 from compiler.host.network import Network, prompt_rows
 from compiler.host.session import generate
 from compiler.options import Knobs
@@ -450,6 +451,61 @@ def test_the_emitted_program_generates_without_millrace(ended: Prepared, tmp_pat
     assert (refused.returncode, "--end is 1000; the network has tokens 0 to 9" in refused.stderr) == (2, True)
     with pytest.raises(InvalidInputError, match="is not empty"):
         copy_for_board(ended, tmp_path / "out")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prepared", ["gpt2"], indirect=True)
+def test_weights_are_packed_and_sent_once_whatever_is_said(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the session begins; a reply sends the table of its prompt alone. What a process has left on a board another
+    one can not know: it programs the board anew, and sends all of it.
+    """
+    design = load_design(prepared.design)
+    packed, sent = list[str](), Counter[int]()
+    content, sync = Image.content, fake_pyxrt.bo.sync
+
+    def packing(image: Image, tensors: Mapping[str, Any]) -> Any:
+        packed.append(image.name)
+        return content(image, tensors)
+
+    def sending(buffer: fake_pyxrt.bo, direction: int, size: int, offset: int) -> None:
+        sent[id(buffer)] += direction == fake_pyxrt.xclBOSyncDirection.XCL_BO_SYNC_BO_TO_DEVICE
+        sync(buffer, direction, size, offset)
+
+    monkeypatch.setattr(Image, "content", packing)
+    monkeypatch.setattr(fake_pyxrt.bo, "sync", sending)
+    board, network = fake_pyxrt.device(0), Network(prepared.network)
+    talk = session.Session(fake_pyxrt, board, network, design, prepared.design / "fake.xclbin")
+    given = [image for image in design.images.values() if image.role in ("param", "input", "kept")]
+    assert sorted(packed) == sorted(image.name for image in given)
+    assert any(image.stacked for image in given)  # weights of layers
+    assert [*sent.values()] == [1] * sum(image.layout.channels for image in given)
+    packed.clear()
+    sent.clear()
+    for prompt in network.description.turns:
+        assert list(talk.reply(prompt, OPTIONS.tokens))
+    (table,) = (image for image in given if image.sources == ("prompt",))
+    assert packed == [table.name] * 2
+    assert [times for times in sent.values() if times] == [2] * table.layout.channels
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["layer-01.npz", "outside.npz", "embedding.npy", "reference.npz"])
+@pytest.mark.parametrize("prepared", ["gpt2"], indirect=True)
+def test_a_byte_of_the_network_that_has_flipped_is_refused(prepared: Prepared, name: str, tmp_path: Path) -> None:
+    shutil.copytree(prepared.network, tmp_path / "network")
+    file = tmp_path / "network" / name
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    said = (
+        rf"{re.escape(str(file))} is not as it was exported: its SHA-256 begins with \w+, not with \w+; copy it again"
+    )
+    with pytest.raises(InvalidInputError, match=said):
+        run(replace(prepared, network=tmp_path / "network"), silent, lambda _token: None)
+    program, xclbin = prepared.design / "host" / "generate.py", prepared.design / "fake.xclbin"
+    done = run_program(program, tmp_path / "network", xclbin, fake="from fake_pyxrt import *\n")
+    assert done.returncode == 1
+    assert re.match(said, done.stderr)
 
 
 @pytest.mark.slow
