@@ -49,10 +49,11 @@ _SECONDS = 300.0
 def main() -> None:
     """Print both tables."""
     arguments = _arguments()
-    with _servers() as (postgres, redis_url), tempfile.TemporaryDirectory() as folder:
+    own = {"stages": "bench.farm_stages:STAGES", "concurrency": arguments.slots}
+    with servers() as (postgres, redis_url), tempfile.TemporaryDirectory() as folder:
         found = {
-            "throughput": _throughput(arguments, _settings(Path(folder) / "a", postgres, redis_url, arguments)),
-            "submissions": _submissions(_settings(Path(folder) / "b", postgres, redis_url, arguments)),
+            "throughput": _throughput(arguments, settings_on(Path(folder) / "a", postgres, redis_url, **own)),
+            "submissions": _submissions(settings_on(Path(folder) / "b", postgres, redis_url, **own)),
         }
     print(json.dumps(found, indent=2) if arguments.json else _table(found))
 
@@ -68,7 +69,8 @@ def _arguments() -> argparse.Namespace:
 
 
 @contextmanager
-def _servers() -> Generator[tuple[str, str]]:
+def servers() -> Generator[tuple[str, str]]:
+    """The addresses of a Postgres and a Redis of this process's own."""
     binaries = postgres_binaries()
     if binaries is None:
         sys.exit("no Postgres: install postgresql")
@@ -84,16 +86,16 @@ def _servers() -> Generator[tuple[str, str]]:
         postgres.remove()
 
 
-def _settings(home: Path, postgres: str, redis_url: str, arguments: argparse.Namespace) -> Settings:
+def settings_on(home: Path, postgres: str, redis_url: str, **own: Any) -> Settings:
+    """Of a farm with a database of its own, whose tables are made. Builds may ask for whatever they like."""
     settings = Settings(
         home=home,
         database_url=new_database(postgres, home.name),
         redis_url=redis_url,
-        stages="bench.farm_stages:STAGES",
-        concurrency=arguments.slots,
         cpus=64,
         memory_gb=1024,
         schedule=False,
+        **own,
     )
     home.mkdir()
     upgrade(settings.database)

@@ -182,6 +182,10 @@ def _graph(report: Report) -> str:
     return f'{note}<div class="scroll">{report.graph.svg()}</div>'
 
 
+def _islands(exploration: "Exploration") -> str:
+    return f"{exploration.islands} islands, " if exploration.islands > 1 else ""
+
+
 def _provenance(report: Report) -> str:
     e, shape = report.exploration, report.exploration.workload
     tools = {(m.fidelity, f"{m.tool} {m.tool_version}") for design in report.front for m in design.metrics}
@@ -193,7 +197,7 @@ def _provenance(report: Report) -> str:
             f"{shape.phase}, length {shape.length}, batch {shape.batch}, {shape.precision}, {shape.layers} layers",
         ),
         ("platform", e.platform),
-        ("search", f"{e.sampler}, seed {e.seed}, budget {e.budget}, {e.evaluated} evaluated"),
+        ("search", f"{e.sampler}, {_islands(e)}seed {e.seed}, budget {e.budget}, {e.evaluated} evaluated"),
         ("at most", at_most.text(e.at_most)),
         (
             "different designs",

@@ -1,13 +1,14 @@
-"""The coordinator of one exploration: ask a batch, evaluate it on all cores, store it, tell the sampler (design 5).
+"""The coordinator of one search: ask a batch, evaluate it on all cores, store it, tell the sampler (design 5).
 
-The study lives in memory; the sink's designs are the record. An interrupted search resumes from them: they are added
-to the study as finished trials and never evaluated again.
+The study lives in memory; the sink's designs are the record. An interrupted search is run again with them: it asks for
+the same designs in the same order, and what is recorded is not evaluated again. An exploration may be several searches
+(`dse.islands`).
 """
 
 import random
 import warnings
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
@@ -31,6 +32,7 @@ from dse.front_sampler import FrontSampler
 from dse.objectives import DEFAULT, check_objectives
 from dse.pool import Pool, default_jobs, open_pool
 from dse.space import DesignSpace
+from dse.turns import BATCH, MAX_ISLANDS, Turn
 
 # On GPT-2's block (decode, w4a8) small populations of NSGA-II, so more generations, did better than 50 at 200 to 600
 # designs; a start from variants of good designs helped: most even draws from the whole space override a heavy operation
@@ -43,6 +45,8 @@ MAX_BATCH = 256
 # new, one parameter at first, one more after each so many tries, until nothing of it is left.
 SAMPLER_RETRIES = 3
 TRIES_PER_CHANGE = 50
+_ISLAND_SEEDS = 104_729
+"""Between the seeds of two islands: more than there are explorations of one workload whose seeds follow one another."""
 
 
 def _nsga2(budget: int, seed: int) -> BaseSampler:
@@ -82,18 +86,21 @@ SAMPLERS: dict[str, Callable[[int, int], BaseSampler]] = {
 class SearchOptions:
     """`budget` designs in all, those of the history included; `batch` of them asked at once; `jobs` None: all cores.
     `objectives` are two or three of `dse.objectives.OBJECTIVES`; fronts are sorted by the first. What has more than
-    `at_most` (`dse.at_most.BOUNDED`) is as what exceeds the board.
+    `at_most` (`dse.at_most.BOUNDED`) is as what exceeds the board. `islands` searches share the budget (`dse.islands`).
     """
 
     budget: int = 200
     seed: int = 0
     sampler: str = "front"
-    batch: int = 16
+    batch: int = BATCH
     jobs: int | None = None
     at_most: Mapping[str, float] = field(default_factory=dict[str, float])
     objectives: tuple[str, ...] = DEFAULT
+    islands: int = 1
 
     def __post_init__(self) -> None:
+        if not 1 <= self.islands <= MAX_ISLANDS:
+            raise InvalidInputError(f"islands is {self.islands}; it must be between 1 and {MAX_ISLANDS}")
         if not 1 <= self.budget <= MAX_BUDGET:
             raise InvalidInputError(f"budget is {self.budget}; it must be between 1 and {MAX_BUDGET}")
         if not 1 <= self.batch <= MAX_BATCH:
@@ -119,7 +126,9 @@ class Sink(Protocol):
     """Where a search puts its designs."""
 
     def write(self, designs: Sequence[EvaluatedDesign]) -> None:
-        """Store a batch. Called once for each, after its evaluation and before the next is asked."""
+        """Store a batch. Called once for each, after its evaluation and before the next is asked; also of what the
+        search was given as recorded.
+        """
         ...
 
     def should_stop(self) -> bool:
@@ -253,23 +262,23 @@ def _constraints(evaluation: Evaluation) -> dict[str, float]:
     return dict.fromkeys((*BOUNDS, *METRICS), 0.0) | {v.resource: v.excess for v in evaluation.violations}
 
 
-def _first_designs(space: DesignSpace, objectives: Sequence[str], rng: random.Random) -> tuple[Knobs, ...]:
-    """Where a search starts: the good designs, then variants of them."""
+def _first_designs(space: DesignSpace, objectives: Sequence[str], turn: Turn, rng: random.Random) -> tuple[Knobs, ...]:
+    """Where a search starts: its island's share of the good designs, then variants of all of them."""
     seeds = space.default_knobs(objectives)
     most = min(MAX_CHANGES, len(space.parameters))
     variants = (space.vary(seeds[i % len(seeds)], rng.randint(1, most), rng) for i in range(FIRST_VARIANTS))
-    return (*seeds, *variants)
+    return (*seeds[turn.island :: turn.islands], *variants)
 
 
-def _propose(space: DesignSpace, options: SearchOptions, history: Sequence[EvaluatedDesign]) -> _Proposer:
+def _propose(space: DesignSpace, options: SearchOptions, history: Sequence[EvaluatedDesign], turn: Turn) -> _Proposer:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    # A resumed search must not repeat the random start of the first one.
-    seed = (options.seed + len(history)) % (1 << 31)
+    # Neither what goes on from a history nor another island may repeat the random start of the first.
+    seed = (options.seed + len(history) + _ISLAND_SEEDS * turn.island) % (1 << 31)
     sampler = SAMPLERS[options.sampler](options.budget, seed)
     study = optuna.create_study(directions=[StudyDirection.MINIMIZE] * len(options.objectives), sampler=sampler)
     rng = random.Random(seed)
     objectives = options.objectives
-    first = space.default_knobs(objectives) if history else _first_designs(space, objectives, rng)
+    first = space.default_knobs(objectives) if history else _first_designs(space, objectives, turn, rng)
     known = {design.key for design in history}
     proposer = _Proposer(study, space, rng, known, deque(first), options.objectives)
     for design in history:
@@ -288,8 +297,9 @@ class _Search:
     judge: Callable[[Evaluation], Evaluation]
     accelerators: set[str]
     archive: ParetoArchive
+    recorded: Mapping[str, Evaluation]
+    next: int  # the number of the next design
     designs: list[EvaluatedDesign] = field(default_factory=list[EvaluatedDesign])
-    next: int = 0  # the number of the next design
     by_key: dict[str, EvaluatedDesign] = field(default_factory=dict[str, EvaluatedDesign])
     barren: int = 0
     stopped: bool = False
@@ -297,23 +307,25 @@ class _Search:
     sampler_seconds: float = 0.0
     evaluation_seconds: float = 0.0
 
-    def run(self, options: SearchOptions, history: Sequence[EvaluatedDesign]) -> None:
+    def run(self, batch: int, count: int, history: Sequence[EvaluatedDesign]) -> None:
+        """`count` designs more than the history."""
         for design in history:
             self._add(design)
-        while not self.exhausted and len(self.designs) < options.budget:
+        while not self.exhausted and (missing := len(history) + count - len(self.designs)) > 0:
             self.stopped = self.sink.should_stop()
             if self.stopped:
                 return
-            self._step(min(options.batch, options.budget - len(self.designs)))
+            self._step(min(batch, missing))
 
     def _step(self, count: int) -> None:
         start = perf_counter()
         proposals = self.proposer.ask(count)
         asked = perf_counter()
-        found = zip(proposals, self.pool.map([p.knobs for p in proposals]), strict=True)
+        found = zip(proposals, self._evaluated(proposals), strict=True)
         new = [(p, self._judged(evaluation)) for p, evaluation in found if self._is_new(p, evaluation)]
         evaluated = perf_counter()
         batch = [EvaluatedDesign(self.next + i, p.knobs, evaluation, p.key) for i, (p, evaluation) in enumerate(new)]
+        self.next += len(batch)
         if batch:
             self.sink.write(batch)
         stored = perf_counter()
@@ -325,6 +337,11 @@ class _Search:
         self.exhausted = len(proposals) < count or self.barren >= self.proposer.most_tries
         self.sampler_seconds += asked - start + perf_counter() - stored
         self.evaluation_seconds += evaluated - asked
+
+    def _evaluated(self, proposals: Sequence[_Proposal]) -> list[Evaluation]:
+        missing = [p.knobs for p in proposals if p.key not in self.recorded]
+        found = iter(self.pool.map(missing))
+        return [self.recorded[p.key] if p.key in self.recorded else next(found) for p in proposals]
 
     def _is_new(self, proposal: _Proposal, found: Evaluation) -> bool:
         """Whether no other knobs gave its accelerator. What can not be built has none, and is new."""
@@ -350,7 +367,6 @@ class _Search:
 
     def _add(self, design: EvaluatedDesign) -> None:
         self.designs.append(design)
-        self.next = max(self.next, design.number + 1)
         self.by_key[design.key] = design
         if design.evaluation.feasible:
             self.archive.add(design.key, self._objectives(design.evaluation))
@@ -378,23 +394,31 @@ def search(
     history: Sequence[EvaluatedDesign] = (),
     evaluator: Evaluator = evaluate,
     space: DesignSpace | None = None,
+    *,
+    turn: Turn | None = None,
+    recorded: Iterable[EvaluatedDesign] = (),
 ) -> SearchResult:
-    """Explore designs of `graph` on `platform`, of `space` where it is given, until `options.budget` of them are known,
-    the history included.
+    """Explore designs of `graph` on `platform`, of `space` where it is given: those of `turn`, without one until
+    `options.budget` of them are known, the history included.
 
     No two designs are the same accelerator, but for those of a history that does not know theirs; knobs that give one
-    that is known cost no budget. With no history the designs depend on the seed and the batch size alone, not on the
-    number of jobs. `evaluator` must be importable by name where several jobs run. Exceptions of the evaluator, the sink
-    and KeyboardInterrupt pass through when the worker processes have ended; what the sink has stored by then is the
-    history to resume from.
+    that is known cost no budget. The designs depend on history, turn, seed and batch size alone: not on the number of
+    jobs, nor on what an interrupted run of this search has `recorded`, which is not evaluated again. `evaluator` must
+    be importable by name where several jobs run. Exceptions of the evaluator, the sink and KeyboardInterrupt pass
+    through when the worker processes have ended; what the sink has stored by then is what to go on from.
     """
-    proposer = _propose(space or DesignSpace(graph, platform, objectives=options.objectives), options, history)
+    if turn is None:
+        turn = Turn(1 + max((d.number for d in history), default=-1), max(0, options.budget - len(history)))
+    space = space or DesignSpace(graph, platform, objectives=options.objectives)
+    proposer = _propose(space, options, history, turn)
     bound = partial(bounded, most=amounts(options.at_most, platform))
     known = {d.evaluation.accelerator for d in history if d.evaluation.accelerator is not None}
-    missing = options.budget - len(history)
+    answers = {d.key: d.evaluation for d in recorded}
+    missing = turn.count - len(answers)
     jobs = options.jobs if options.jobs is not None else min(default_jobs(), options.batch, max(1, missing))
     with open_pool(evaluator, graph, platform, jobs, known) as pool:
         judge = partial(judged, graph=graph, platform=platform)
-        running = _Search(proposer, pool, sink, bound, judge, known, ParetoArchive(len(options.objectives)))
-        running.run(options, history)
+        archive = ParetoArchive(len(options.objectives))
+        running = _Search(proposer, pool, sink, bound, judge, known, archive, answers, turn.first)
+        running.run(options.batch, turn.count, history)
     return running.result()

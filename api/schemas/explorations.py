@@ -9,6 +9,7 @@ from api.schemas.catalog import ModelKey, ModelRef, NewWorkloadShape, WorkloadSh
 from api.schemas.common import Notes, Reply, Request, Tags
 from db.models import ExplorationState, Priority
 from dse.objectives import DEFAULT, LEAST, MOST
+from dse.turns import MAX_ISLANDS
 from worker.ladder.build_events import Simulation
 from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
 
@@ -102,6 +103,10 @@ class NewExploration(Request):
     """Seed of the sampler."""
     sampler: Sampler = "front"
     """How points of the space are chosen."""
+    islands: int = Field(default=1, ge=1, le=MAX_ISLANDS)
+    """Searches side by side, which share the budget and exchange what they find, on as many nodes as are free; the
+    designs follow from the seed and their number.
+    """
     objectives: list[ObjectiveName] = Field(default=[*DEFAULT], min_length=LEAST, max_length=MOST)
     """What the search makes small, two or three metrics of the estimate: latency, energy, energy_with_idle, power, area
     (the largest share of LUT, FF, DSP, BRAM or URAM that a design may use), lut, ff, dsp, bram36, uram, hbm_ports,
@@ -297,6 +302,8 @@ class Exploration(Reply):
     """Seed of the sampler."""
     sampler: str
     """How points of the space are chosen."""
+    islands: int
+    """Searches side by side that share the budget."""
     at_most: dict[str, float]
     """What a design may have by name, as it was asked for (`AtMost`)."""
     simulate: int

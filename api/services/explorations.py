@@ -38,7 +38,7 @@ def start(farm: Farm, session: Session, who: Principal, body: replies.NewExplora
     if body.name is not None:
         naming.check_name(body.name)
     options = body.model_dump(
-        include={"seed", "sampler", "simulate", "calibration", "verify", "builds", "vitis", "board"}
+        include={"seed", "sampler", "islands", "simulate", "calibration", "verify", "builds", "vitis", "board"}
     )
     if at_most := body.at_most.model_dump(exclude_none=True):
         options["at_most"] = at_most

@@ -47,6 +47,9 @@ def explore(
     budget: Annotated[int, typer.Option(min=1, help="Designs to evaluate.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampler.")] = 0,
     sampler: Annotated[str, typer.Option(help="front, nsga2, tpe, qmc or random.")] = "front",
+    islands: Annotated[
+        int, typer.Option(min=1, help="Searches side by side that share the budget, on as many nodes as are free.")
+    ] = 1,
     objectives: Annotated[
         str,
         typer.Option(
@@ -97,6 +100,8 @@ def explore(
 
         millrace explore gpt2 --csynth 8 --cosim 2 --vitis 2023.2 --priority high --name gpt2-on-vitis --tag paper
 
+        millrace explore gpt2 --budget 4000 --islands 8
+
         millrace explore --resume latest
     """
     if (model is None) == (resume is None):
@@ -119,6 +124,7 @@ def explore(
                 "budget": budget,
                 "seed": seed,
                 "sampler": sampler,
+                "islands": islands,
                 "objectives": [name.strip() for name in objectives.split(",")],
                 "at_most": bounds,
                 "priority": priority,

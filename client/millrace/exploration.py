@@ -169,6 +169,7 @@ def explore(
     budget: int | Unset = UNSET,
     seed: int | Unset = UNSET,
     sampler: str | Unset = UNSET,
+    islands: int | Unset = UNSET,
     objectives: Sequence[str] | Unset = UNSET,
     at_most: Mapping[str, float] | Unset = UNSET,
     simulate: int | Unset = UNSET,
@@ -205,9 +206,10 @@ def explore(
         "objectives": objectives if objectives is UNSET else list(objectives),
         "tags": _tag_list(tags),
     }
-    request |= {"platform": platform, "budget": budget, "seed": seed, "sampler": sampler, "priority": priority}
+    request |= {"platform": platform, "budget": budget, "seed": seed, "sampler": sampler, "islands": islands}
     request |= {"simulate": simulate, "calibration": calibration, "verify": verify, "require_nodes": require_nodes}
-    request |= {"vitis": vitis, "board": board, "area_model": area_model, "name": name, "notes": notes}
+    request |= {"vitis": vitis, "board": board, "area_model": area_model, "priority": priority}
+    request |= {"name": name, "notes": notes}
     with TemporaryDirectory() as folder:
         reference = _reference(client, _file_of(model, inputs, Path(folder), form), model_name)
     started = client.start_exploration(wire.NewExploration(model=reference, **request), str(uuid4()))

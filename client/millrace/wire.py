@@ -696,6 +696,9 @@ class Exploration:
     sampler: str
     """How points of the space are chosen."""
 
+    islands: int
+    """Searches side by side that share the budget."""
+
     at_most: dict[str, float]
     """What a design may have by name, as it was asked for (`AtMost`)."""
 
@@ -1255,6 +1258,11 @@ class NewExploration:
 
     sampler: Literal["front", "nsga2", "tpe", "random", "qmc"] | Unset = UNSET
     """How points of the space are chosen."""
+
+    islands: int | Unset = UNSET
+    """Searches side by side, which share the budget and exchange what they find, on as many nodes as are free; the
+    designs follow from the seed and their number.
+    """
 
     objectives: list[str] | Unset = UNSET
     """What the search makes small, two or three metrics of the estimate: latency, energy, energy_with_idle, power,

@@ -65,7 +65,8 @@ def _copy_files(session: Session, build: Build, twin: Build) -> None:
 
 def _copy_designs(session: Session, build: Build, twin: Build) -> None:
     if build.exploration_id is not None and twin.exploration_id is not None:
-        designs.copy(session, twin.exploration_id, build.exploration_id)
+        first = build.options["first"]
+        designs.copy(session, twin.exploration_id, build.exploration_id, first, first + build.options["count"])
 
 
 def _copy_metrics(session: Session, build: Build, design_id: str, twin: Build, twin_design: str) -> None:

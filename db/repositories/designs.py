@@ -1,11 +1,12 @@
 """Designs and their metrics."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
-from sqlalchemy import delete, insert, or_, select, update
+from sqlalchemy import delete, func, insert, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from db.errors import NotFoundError
@@ -52,38 +53,74 @@ def add(session: Session, exploration_id: str, designs: Sequence[NewDesign]) -> 
     """Store a batch; the new ids in the same order. A number, key or accelerator that is there already raises
     IntegrityError.
     """
-    now = utcnow()
     ids = [new_id("dsg") for _ in designs]
-    rows = [
-        {
-            "id": design_id,
-            "exploration_id": exploration_id,
-            "number": d.number,
-            "key": d.key,
-            "accelerator": d.accelerator,
-            "knobs": d.knobs,
-            "feasible": d.feasible,
-            "latency_us": d.latency_us,
-            "energy_uj": d.energy_uj,
-            "objectives": d.objectives,
-            "violations": d.violations,
-            "reason": d.reason,
-            "on_front": False,
-            "flags": d.flags,
-            "tags": [],
-            "notes": "",
-            "archived": False,
-            "pinned": False,
-            "seconds": d.seconds,
-            "created_at": now,
-        }
-        for design_id, d in zip(ids, designs, strict=True)
-    ]
-    session.execute(insert(Design), rows)
-    metrics = [_metric(m, i, None) for i, d in zip(ids, designs, strict=True) for m in d.metrics]
-    if metrics:
-        session.execute(insert(Metric), metrics)
+    if designs:
+        now = utcnow()
+        own = {"exploration_id": exploration_id, "created_at": now, "on_front": False} | _UNLABELLED
+        session.execute(insert(Design), [{**_row(d), **own, "id": i} for i, d in zip(ids, designs, strict=True)])
+        _add_estimates(session, ids, designs)
     return ids
+
+
+_UNLABELLED: dict[str, Any] = {"tags": [], "notes": "", "archived": False, "pinned": False}
+
+
+def _row(design: NewDesign) -> dict[str, Any]:
+    return {field.name: getattr(design, field.name) for field in fields(design) if field.name != "metrics"}
+
+
+def _add_estimates(session: Session, ids: Sequence[str], designs: Sequence[NewDesign]) -> None:
+    if metrics := [_metric(m, i, None) for i, d in zip(ids, designs, strict=True) for m in d.metrics]:
+        session.execute(insert(Metric), metrics)
+
+
+def add_first(session: Session, exploration_id: str, designs: Sequence[NewDesign]) -> list[str]:
+    """Store of a batch what no design with a lower number is, by knobs or accelerator; one with a higher number becomes
+    it. The ids of what was stored. A number that another design has is none of a search's: the next free one is taken.
+
+    The caller has locked the exploration.
+    """
+    stored, new = list[str](), list[NewDesign]()
+    twins = _twins(session, exploration_id, designs)
+    for design in designs:
+        twin = twins.get(design.key) or twins.get(design.accelerator)
+        if twin is None:
+            new.append(design)
+        elif design.number < twin.number:
+            _become(session, twin, design)
+            stored.append(twin.id)
+    return stored + add(session, exploration_id, _renumbered(session, exploration_id, new))
+
+
+def _twins(session: Session, exploration_id: str, designs: Sequence[NewDesign]) -> dict[str | None, Design]:
+    """What is stored with these knobs and accelerators, by both."""
+    keys, accelerators = [d.key for d in designs], [d.accelerator for d in designs if d.accelerator is not None]
+    alike = or_(Design.key.in_(keys), Design.accelerator.in_(accelerators))
+    found = session.scalars(select(Design).where(Design.exploration_id == exploration_id, alike)).all()
+    return {name: row for row in found for name in (row.key, row.accelerator) if name is not None}
+
+
+def _become(session: Session, twin: Design, design: NewDesign) -> None:
+    for name, value in _row(design).items():
+        setattr(twin, name, value)
+    session.flush()
+    session.execute(delete(Metric).where(Metric.design_id == twin.id, Metric.build_id.is_(None)))
+    _add_estimates(session, [twin.id], [design])
+
+
+def _renumbered(session: Session, exploration_id: str, designs: Sequence[NewDesign]) -> list[NewDesign]:
+    numbers = [d.number for d in designs]
+    query = select(Design.number).where(Design.exploration_id == exploration_id, Design.number.in_(numbers))
+    if not (taken := set(session.scalars(query))):
+        return list(designs)
+    free = count(max(next_number(session, exploration_id), *(n + 1 for n in numbers)))
+    return [replace(d, number=next(free)) if d.number in taken else d for d in designs]
+
+
+def next_number(session: Session, exploration_id: str) -> int:
+    """Behind that of every design."""
+    last = session.scalar(select(func.max(Design.number)).where(Design.exploration_id == exploration_id))
+    return 0 if last is None else last + 1
 
 
 def _metric(metric: NewMetric, design_id: str, build_id: str | None) -> dict[str, Any]:
@@ -110,17 +147,19 @@ def record_build(
         session.execute(insert(Metric), rows)
 
 
-def copy(session: Session, from_exploration: str, to_exploration: str) -> int:
-    """Give an exploration the designs of another one, with their estimates and their place on the front; how many.
+def copy(session: Session, from_exploration: str, to_exploration: str, first: int, end: int) -> int:
+    """Give an exploration the designs of another one with numbers from `first` to before `end`, with their estimates
+    and their place on the front; how many.
 
     Designs that it has already stay where builds belong to them, or a person has pinned or archived them, else they
     make way: an interrupted search left them, and what it would have found is what comes.
     """
-    _discard_without_builds(session, to_exploration)
-    kept = {d.key: d.number for d in stored(session, to_exploration)}
-    first = max(kept.values(), default=-1) + 1
-    missing = [d for d in stored(session, from_exploration) if d.key not in kept]
-    rows = [_copied(d, to_exploration, first + i if kept else d.number) for i, d in enumerate(missing)]
+    _discard_without_builds(session, to_exploration, first, end)
+    kept = {d.key: d.number for d in between(session, to_exploration, first, end)}
+    free = count(max(next_number(session, to_exploration), end))
+    missing = [d for d in between(session, from_exploration, first, end) if d.key not in kept]
+    taken = set(kept.values())
+    rows = [_copied(d, to_exploration, next(free) if d.number in taken else d.number) for d in missing]
     for start in range(0, len(rows), _BATCH):
         batch = rows[start : start + _BATCH]
         session.execute(insert(Design), batch)
@@ -128,10 +167,17 @@ def copy(session: Session, from_exploration: str, to_exploration: str) -> int:
     return len(rows)
 
 
-def _discard_without_builds(session: Session, exploration_id: str) -> None:
+def between(session: Session, exploration_id: str, first: int, end: int) -> Sequence[Design]:
+    """Those with numbers from `first` to before `end`, in order of evaluation."""
+    numbers = (Design.number >= first, Design.number < end)
+    query = select(Design).where(Design.exploration_id == exploration_id, *numbers).order_by(Design.number)
+    return session.scalars(query).all()
+
+
+def _discard_without_builds(session: Session, exploration_id: str, first: int, end: int) -> None:
     has_build = select(Build.id).where(Build.design_id == Design.id).exists()
-    loose = (Design.exploration_id == exploration_id, ~has_build, ~Design.pinned, ~Design.archived)
-    found = session.scalars(select(Design.id).where(*loose)).all()
+    loose = (Design.number >= first, Design.number < end, ~has_build, ~Design.pinned, ~Design.archived)
+    found = session.scalars(select(Design.id).where(Design.exploration_id == exploration_id, *loose)).all()
     for start in range(0, len(found), _BATCH):
         ids = found[start : start + _BATCH]
         session.execute(delete(Metric).where(Metric.design_id.in_(ids)))
@@ -142,7 +188,7 @@ def _copied(design: Design, exploration_id: str, number: int) -> dict[str, Any]:
     row = {column.name: getattr(design, column.name) for column in Design.__table__.columns}
     own = {"id": new_id("dsg"), "exploration_id": exploration_id, "number": number, "created_at": utcnow()}
     known = {"simulated_us": None, "deadlock": None, "used_at": None}
-    return row | own | known | {"tags": [], "notes": "", "archived": False, "pinned": False}
+    return row | own | known | _UNLABELLED
 
 
 def _copy_estimates(session: Session, from_exploration: str, ids: Sequence[str]) -> None:

@@ -344,6 +344,7 @@ class Exploration:
             ],
             "seed": options["seed"],
             "sampler": options["sampler"],
+            "islands": options.get("islands", 1),
             "at_most": options["at_most"],
             "verify": options["verify"],
             "simulate": options["simulate"],
@@ -744,6 +745,7 @@ class World:
         options = {
             "seed": body.get("seed", 0),
             "sampler": body.get("sampler", "front"),
+            "islands": body.get("islands", 1),
             "objectives": body.get("objectives", [*DEFAULT]),
             "at_most": body.get("at_most", {}),
             "verify": body.get("verify", 3),

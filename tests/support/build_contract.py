@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from queued_builds import QUEUE, add_designs, announce, another, claim, claimed_key, ensure, finish
@@ -12,12 +13,21 @@ from db.models import Build, Exploration
 from db.repositories import artifacts, attempts, builds, designs, explorations, queue, relations
 from db.repositories.artifacts import NewArtifact
 from db.repositories.builds import BuildFilter
-from db.repositories.designs import NewMetric
+from db.repositories.designs import NewDesign, NewMetric
 from db.types import utcnow
 
 VERDICT = {"passed": True}
 METRIC = NewMetric("latency", 12.5, "us", "simulate", "millrace", "0")
 FILE = NewArtifact("a.txt", "d" * 64, 3, "text/plain")
+
+
+def design(number: int, key: str, accelerator: str | None, latency: float = 1.0) -> NewDesign:
+    """As a search finds it."""
+    metric = NewMetric("latency", latency, "us", "estimate", "millrace", "0")
+    objectives = [latency, 1.0]
+    return NewDesign(
+        number, key, {"key": key}, True, latency, 1.0, objectives, [], None, 0.1, (metric,), accelerator=accelerator
+    )
 
 
 class BuildContract:
@@ -294,11 +304,12 @@ class BuildContract:
         with database.write() as session:
             add_designs(session, exploration, 5)
             designs.set_front(session, exploration.id, {"k1", "k4"})
-            [search] = ensure(session, exploration, "s", stage="search", queue="search")
+            whole: dict[str, Any] = {"stage": "search", "queue": "search", "options": {"first": 0, "count": 5}}
+            [search] = ensure(session, exploration, "s", **whole)
             builds.finish(session, search, None, {})
             other = another(session, exploration)
             add_designs(session, other, 2)  # of a search that was interrupted
-            [adopted] = ensure(session, other, "s", stage="search", queue="search")
+            [adopted] = ensure(session, other, "s", **whole)
             assert adopted.state == "done"
         with database.read() as session:
             found = designs.stored(session, other.id)
@@ -309,6 +320,40 @@ class BuildContract:
                 [("latency", 10.0 - n)] for n in range(5)
             ]
 
+    def test_of_designs_that_are_alike_the_first_by_number_stays(
+        self, database: Database, exploration: Exploration
+    ) -> None:
+        """By accelerator or by knobs, whichever was found first."""
+        with database.write() as session:
+            a, b, _ = designs.add_first(
+                session, exploration.id, [design(64, "a", "A"), design(65, "b", None), design(66, "c", "C")]
+            )
+            ensure(session, exploration, "x", design_id=a)
+            stored = designs.add_first(
+                session, exploration.id, [design(0, "a0", "A", 2.0), design(1, "b", None), design(70, "c2", "C")]
+            )
+            assert stored == [a, b]
+        with database.read() as session:
+            found = designs.stored(session, exploration.id)
+            assert [(d.number, d.key, d.knobs["key"]) for d in found] == [
+                (0, "a0", "a0"),
+                (1, "b", "b"),
+                (66, "c", "c"),
+            ]
+            metrics = designs.metrics_of(session, [d.id for d in found])
+            assert [[m.value for m in metrics[d.id]] for d in found] == [[2.0], [1.0], [1.0]]
+
+    def test_a_number_that_is_taken_is_not_taken_again(self, database: Database, exploration: Exploration) -> None:
+        with database.write() as session:
+            designs.add(session, exploration.id, [design(1, "a", "A")])
+            designs.add_first(session, exploration.id, [design(n, f"k{n}", f"K{n}") for n in range(3)])
+            assert [(d.number, d.key) for d in designs.stored(session, exploration.id)] == [
+                (0, "k0"),
+                (1, "a"),
+                (2, "k2"),
+                (3, "k1"),
+            ]
+
     def test_designs_that_have_builds_stay_when_others_are_copied(
         self, database: Database, exploration: Exploration
     ) -> None:
@@ -317,7 +362,7 @@ class BuildContract:
             other = another(session, exploration)
             kept, _ = add_designs(session, other, 2)
             ensure(session, other, "a", design_id=kept)
-            assert designs.copy(session, exploration.id, other.id) == 3
+            assert designs.copy(session, exploration.id, other.id, 0, 4) == 3
             found = designs.stored(session, other.id)
             assert (found[0].id, [d.key for d in found], [d.number for d in found]) == (
                 kept,

@@ -23,6 +23,7 @@ from compiler.options import Workload
 from compiler.platforms.platform import Platform
 from compiler.proof.verdict import Verdict
 from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink
+from dse.turns import Turn
 from worker.stages.functions import Progress, Simulated, Stages
 
 
@@ -51,10 +52,12 @@ class LadderStages(Stages):
         platform: Platform,
         options: SearchOptions,
         sink: Sink,
-        history: Sequence[EvaluatedDesign] = (),
+        history: Sequence[EvaluatedDesign],
+        turn: Turn,
+        recorded: Sequence[EvaluatedDesign],
     ) -> SearchResult:
         log("CALLS", "search")
-        return super().search(graph, platform, replace(options, jobs=1), sink, history)
+        return super().search(graph, platform, replace(options, jobs=1), sink, history, turn, recorded)
 
     def simulate(self, design: Path) -> Simulated:
         log("CALLS", "simulate")

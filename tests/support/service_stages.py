@@ -30,6 +30,7 @@ from worker.stages.functions import Progress, Simulated
 if TYPE_CHECKING:
     from dse.evaluate import Evaluation
     from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink
+    from dse.turns import Turn
 
 STALLING = {"ends": True, "cycles": 9, "fifo": None, "deadlock": None, "fidelity": "simulate"}
 
@@ -84,13 +85,16 @@ class ServiceStages(ToolStages):
         platform: Platform,
         options: "SearchOptions",
         sink: "Sink",
-        history: Sequence["EvaluatedDesign"] = (),
+        history: Sequence["EvaluatedDesign"],
+        turn: "Turn",
+        recorded: Sequence["EvaluatedDesign"],
     ) -> "SearchResult":
         from dse.explore import search
 
         call("search")
         jobs = int(told("JOBS") or 1)
-        return search(graph, platform, replace(options, jobs=jobs), sink, history, evaluator=evaluate)
+        options = replace(options, jobs=jobs)
+        return search(graph, platform, options, sink, history, evaluate, turn=turn, recorded=recorded)
 
     def compile(self, bundle: SmallBundle, knobs: Knobs, platform: Platform, out: Path, on_stage: Progress) -> None:
         on_stage("emit")

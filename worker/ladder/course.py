@@ -4,7 +4,7 @@
 build has ended, by the reaper, at a start after a crash. All work is done by builds; this only decides on them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlalchemy.orm import Session
 
@@ -13,13 +13,12 @@ from db.repositories import builds, designs, explorations
 from dse import at_most
 from worker.comparison.sweeping import sweep_ended
 from worker.farm import Farm
-from worker.ladder import climbing, promoting
+from worker.ladder import climbing, islands, promoting
 from worker.ladder import table as ladder
 from worker.ladder.build_events import emit_build
 from worker.ladder.design_events import emit_adopted
 from worker.ladder.import_limits import import_limits
 from worker.ladder.requeuing import requeue
-from worker.ladder.versions import digest
 
 _ALL_DEADLOCK = (
     "every feasible design deadlocks when it is simulated, which the sizing of FIFOs should rule out; "
@@ -73,36 +72,43 @@ def _lowering(farm: Farm, session: Session, exploration: Exploration) -> None:
 
 
 def _start_search(farm: Farm, session: Session, exploration: Exploration) -> None:
-    new = ladder.new_build(
-        "search",
-        digest(exploration.workload.digest, exploration.platform, exploration.objectives),
-        {**exploration.options, "budget": exploration.budget},
-        farm.settings,
-        exploration_id=exploration.id,
-        owner=exploration.owner or "",
-        priority=exploration.priority,
-    )
-    build = builds.ensure(session, new)
-    if requeue(farm, session, build):
-        build = builds.get(session, build.id)
-    _announce(farm, session, build)
-    emit_build(farm, session, build)
+    turn = islands.last_turn(session, exploration) or islands.next_turn(farm, session, exploration, ())
+    _queue(farm, session, [build for build in turn if build.state != "done"])
     move(farm, session, exploration, "searching")
 
 
+def _queue(farm: Farm, session: Session, turn: Sequence[Build]) -> None:
+    for build in turn:
+        requeue(farm, session, build)
+        started = builds.get(session, build.id)
+        _announce(farm, session, started)
+        emit_build(farm, session, started)
+
+
 def _searching(farm: Farm, session: Session, exploration: Exploration) -> None:
-    build = builds.of_exploration(session, exploration.id, "search")[-1]
-    if build.state == "done":
-        if build.adopted_from is not None:
-            emit_adopted(farm, session, exploration.id)
-        promoting.renew_front(farm, session, exploration.id)  # a design that was simulated meanwhile may deadlock
-        counts = explorations.counts(session, [exploration.id]).get(exploration.id, explorations.Counts())
-        if counts.feasible:
-            move(farm, session, exploration, "simulating")
-        else:
-            move(farm, session, exploration, "failed", _no_front(exploration, counts.evaluated))
-    elif build.state in ("failed", "cancelled"):
-        move(farm, session, exploration, "failed", build.error or "its search was cancelled; resume it to go on")
+    while is_due(session, exploration):
+        turn = islands.last_turn(session, exploration)
+        for build in turn:
+            if build.state in ("failed", "cancelled"):
+                error = build.error or "its search was cancelled; resume it to go on"
+                move(farm, session, exploration, "failed", error)
+                return
+            if build.adopted_from is not None:
+                emit_adopted(farm, session, build)
+        following = islands.next_turn(farm, session, exploration, turn)
+        if not following:
+            _searched(farm, session, exploration)
+            return
+        _queue(farm, session, following)
+
+
+def _searched(farm: Farm, session: Session, exploration: Exploration) -> None:
+    promoting.renew_front(farm, session, exploration.id)  # a design that was simulated meanwhile may deadlock
+    counts = explorations.counts(session, [exploration.id]).get(exploration.id, explorations.Counts())
+    if counts.feasible:
+        move(farm, session, exploration, "simulating")
+    else:
+        move(farm, session, exploration, "failed", _no_front(exploration, counts.evaluated))
 
 
 def _no_front(exploration: Exploration, evaluated: int) -> str:

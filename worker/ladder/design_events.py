@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from db.models import Design
+from db.models import Build, Design
 from db.repositories import designs, explorations
 from worker.farm import Farm
 
@@ -32,9 +32,12 @@ def objective_columns(rows: Sequence[Sequence[float]], count: int) -> list[list[
     return [[values[place] if values else None for values in rows] for place in range(count)]
 
 
-def emit_adopted(farm: Farm, session: Session, exploration_id: str) -> None:
-    """Tell of all designs of an exploration whose search another one has made."""
-    rows, count = designs.stored(session, exploration_id), len(explorations.get(session, exploration_id).objectives)
+def emit_adopted(farm: Farm, session: Session, search: Build) -> None:
+    """Tell of the designs that another exploration's search has found for this one."""
+    assert search.exploration_id is not None
+    exploration, first = explorations.get(session, search.exploration_id), search.options["first"]
+    rows = designs.between(session, exploration.id, first, first + search.options["count"])
     for start in range(0, len(rows), _BATCH):
-        farm.emit(session, exploration_id, "designs", columns_of(rows[start : start + _BATCH], count))
-    farm.emit(session, exploration_id, "front", {"ids": designs.front_ids(session, exploration_id)})
+        columns = columns_of(rows[start : start + _BATCH], len(exploration.objectives))
+        farm.emit(session, exploration.id, "designs", columns)
+    farm.emit(session, exploration.id, "front", {"ids": designs.front_ids(session, exploration.id)})

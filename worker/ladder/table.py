@@ -33,7 +33,7 @@ class StageKind:
 
 
 _MODEL = ("area_model",)
-_SEARCH = ("budget", "seed", "sampler", "at_most", "area_model")
+_SEARCH = ("budget", "seed", "sampler", "at_most", "area_model", "known", "first", "count", "island", "islands")
 _VITIS = ("vitis",)
 _LINK = ("vitis", "clock_mhz", "target", "shell")
 _TABLE = (

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from compiler.toolchain.vitis.limits import Limits
     from compiler.toolchain.vitis.result import ToolResult
     from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink
+    from dse.turns import Turn
 
 Progress = Callable[[str], None]
 
@@ -98,11 +99,13 @@ class Stages:
         platform: Platform,
         options: SearchOptions,
         sink: Sink,
-        history: Sequence[EvaluatedDesign] = (),
+        history: Sequence[EvaluatedDesign],
+        turn: Turn,
+        recorded: Sequence[EvaluatedDesign],
     ) -> SearchResult:
         from dse.explore import search
 
-        return search(graph, platform, options, sink, history)
+        return search(graph, platform, options, sink, history, turn=turn, recorded=recorded)
 
     def compile(self, bundle: Bundle, knobs: Knobs, platform: Platform, out: Path, say: Progress) -> None:
         """Write a design directory."""

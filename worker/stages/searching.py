@@ -15,11 +15,12 @@ from db import models
 from db.repositories import designs as design_rows
 from db.repositories import explorations, leases
 from db.repositories.designs import NewDesign
-from dse.archive import ParetoArchive
 from dse.evaluate import Evaluation
 from dse.explore import EvaluatedDesign, SearchOptions
 from worker.farm import Farm
+from worker.fronts import estimated_front
 from worker.ladder.design_events import columns_of
+from worker.ladder.islands import turn_of
 from worker.ladder.platforms import platform_of
 from worker.ladder.versions import tools_of
 from worker.stages.context import JobContext
@@ -31,22 +32,29 @@ from worker.stages.outcome import Outcome
 
 
 def search(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
-    """Search until the budget is spent, from the designs that are stored. Raises MillraceError, LeaseLostError."""
+    """Search for the designs of one island's turn, from those that were known before it; of its own those that are
+    stored are not evaluated again. Raises MillraceError, LeaseLostError.
+    """
     assert job.build.exploration_id is not None
+    turn = turn_of(job.build.options)
     with farm.database.read() as session:
         exploration = explorations.get(session, job.build.exploration_id)
-        history = stored_designs(session, exploration.id)
+        stored = stored_designs(session, exploration.id)
     bundle = open_bundle(farm, stages, exploration.workload, job.log)
     platform = platform_of(farm, exploration.platform, job.build.options)
+    history = [d for d in stored if d.number < job.build.options["known"]]
+    recorded = [d for d in stored if turn.first <= d.number < turn.first + turn.count]
     options = SearchOptions(
         budget=exploration.budget,
         seed=exploration.options["seed"],
         sampler=exploration.options["sampler"],
+        # Islands are what uses several cores: an only one takes all of its machine.
+        jobs=None if turn.islands == 1 else 1,
         at_most=exploration.options.get("at_most") or {},
         objectives=tuple(exploration.objectives),
     )
-    sink = TableSink(farm, exploration, platform, job, history)
-    result = stages.search(bundle.graph, platform, options, sink, history)
+    sink = TableSink(farm, exploration, platform, job)
+    result = stages.search(bundle.graph, platform, options, sink, history, turn, recorded)
     verdict = {
         "designs": len(result.designs),
         "front": len(result.front),
@@ -61,48 +69,39 @@ def search(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
 class TableSink:
     """Writes batches into the tables while the lease is held; the search's record and its progress in one."""
 
-    def __init__(
-        self,
-        farm: Farm,
-        exploration: models.Exploration,
-        platform: Platform,
-        job: JobContext,
-        history: Sequence[EvaluatedDesign],
-    ) -> None:
+    def __init__(self, farm: Farm, exploration: models.Exploration, platform: Platform, job: JobContext) -> None:
         self._farm = farm
         self._exploration_id = exploration.id
         self._objectives = tuple(exploration.objectives)
         self._platform = platform
         self._job = job
-        self._archive = ParetoArchive(len(self._objectives))
-        self._add_to_archive(history)
 
     def write(self, designs: Sequence[EvaluatedDesign]) -> None:
-        """Store a batch, whole or not at all. Raises LeaseLostError after a cancellation or a takeover."""
-        self._add_to_archive(designs)
+        """Store a batch, whole or not at all; nothing of what is stored already. Raises LeaseLostError after a
+        cancellation or a takeover.
+        """
         with self._farm.database.write() as session:
             explorations.lock(session, self._exploration_id)  # before the build, as everybody does
             leases.fence(session, self._job.build.id, self._job.token)
             new = [_new_design(d, self._objectives, self._platform) for d in designs]
-            ids = design_rows.add(session, self._exploration_id, new)
-            front_keys = {entry.key for entry in self._archive.front()}
-            changed = design_rows.set_front(session, self._exploration_id, front_keys)
-            self._tell(session, ids, changed)
+            ids = design_rows.add_first(session, self._exploration_id, new)
+            rows = [design_rows.get(session, design_id) for design_id in ids]
+            if rows:
+                self._tell(session, rows)
 
-    def _tell(self, session: Session, ids: Sequence[str], front_changed: bool) -> None:
-        rows = [design_rows.get(session, design_id) for design_id in ids]
+    def _tell(self, session: Session, rows: Sequence[models.Design]) -> None:
+        # Islands write side by side: the front is that of the table, which holds all of theirs.
+        front = {d.key: d for d in (*design_rows.front(session, self._exploration_id), *rows) if d.feasible}
+        entries = estimated_front(sorted(front.values(), key=lambda d: d.number))
+        changed = design_rows.set_front(session, self._exploration_id, {entry.key for entry in entries})
+        session.expire_all()
         self._farm.emit(session, self._exploration_id, "designs", columns_of(rows, len(self._objectives)))
-        if front_changed:
-            front = design_rows.front_ids(session, self._exploration_id)
-            self._farm.emit(session, self._exploration_id, "front", {"ids": front})
+        if changed:
+            ids = design_rows.front_ids(session, self._exploration_id)
+            self._farm.emit(session, self._exploration_id, "front", {"ids": ids})
 
     def should_stop(self) -> bool:
         return not self._job.held()
-
-    def _add_to_archive(self, found: Sequence[EvaluatedDesign]) -> None:
-        for design in found:
-            if design.evaluation.feasible:
-                self._archive.add(design.key, design.evaluation.objectives(self._objectives))
 
 
 def stored_designs(session: Session, exploration_id: str) -> list[EvaluatedDesign]:

@@ -38,6 +38,7 @@ def exploration(
         estimate_errors=None if errors is None else estimate_errors(errors),
         seed=options["seed"],
         sampler=options["sampler"],
+        islands=options.get("islands", 1),
         at_most=options.get("at_most", {}),
         simulate=options.get("simulate", DEFAULT_SIMULATE),
         calibration=options.get("calibration", DEFAULT_CALIBRATION),

@@ -107,15 +107,18 @@ def test_deleting_a_design_finds_the_front_anew(
 def test_a_search_that_lacks_a_design_is_taken_over_by_nobody(
     client: TestClient, farm: Farm, ended: str, design_ids: list[str]
 ) -> None:
+    whole = {"first": 0, "count": 24}
+
     def adopted_by(name: str) -> bool:
         new = {"model": "gpt2", "name": name}
         key = client.post("/v1/explorations", json=new).json()["id"]
         with farm.database.write() as session:
-            search = NewBuild("search", "same", {}, "search", exploration_id=key)
+            search = NewBuild("search", "same", {}, "search", exploration_id=key, options=whole)
             return builds.ensure(session, search).adopted_from is not None
 
     with farm.database.write() as session:
-        builds.ensure(session, NewBuild("search", "same", {}, "search", exploration_id=ended)).state = "done"
+        first = NewBuild("search", "same", {}, "search", exploration_id=ended, options=whole)
+        builds.ensure(session, first).state = "done"
     assert adopted_by("before")
     with farm.database.write() as session:  # the one that has adopted it is whole
         session.delete(session.query(Build).filter(Build.adopted_from.is_not(None)).one())

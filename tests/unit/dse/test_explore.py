@@ -1,11 +1,12 @@
-from collections.abc import Container, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Container
+from dataclasses import replace
 from typing import Any
 
 import optuna
 import pytest
 from evaluations import evaluated
 from optuna.trial import TrialState
+from small_searches import MemorySink, toy
 
 from compiler.errors import InvalidInputError, Violation
 from compiler.graph.linalg_graph import LinalgGraph
@@ -19,32 +20,6 @@ from dse.space import DesignSpace
 
 # TPE takes a hundred times as long for a proposal.
 EACH = [pytest.param(name, marks=pytest.mark.slow) if name == "tpe" else name for name in SAMPLERS]
-
-
-@dataclass
-class MemorySink:
-    stop_after: int | None = None
-    batches: list[list[EvaluatedDesign]] = field(default_factory=list)
-
-    def write(self, designs: Sequence[EvaluatedDesign]) -> None:
-        self.batches.append(list(designs))
-
-    def should_stop(self) -> bool:
-        return self.stop_after is not None and len(self.batches) >= self.stop_after
-
-    @property
-    def designs(self) -> list[EvaluatedDesign]:
-        return [design for batch in self.batches for design in batch]
-
-
-def toy(graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Container[str] = ()) -> Evaluation:
-    """Wider is faster, hungrier and soon over budget; wide streams with small tiles can not be built."""
-    if knobs.stream_width == 2048 and knobs.default_tile_size < 16:
-        return Evaluation(knobs, reason="too wide")
-    latency = 1e6 / knobs.overall_unroll + 1e3 / knobs.hbm_channels + sum(o.tile or 0 for o in knobs.overrides)
-    energy = knobs.overall_unroll * 0.5 + knobs.hbm_channels * 20 + knobs.stream_width / 64
-    over = (Violation("dsp", knobs.overall_unroll, 4096),) if knobs.overall_unroll > 4096 else ()
-    return evaluated(knobs, latency, energy, area=knobs.default_tile_size + knobs.prefetch_kib, violations=over)
 
 
 class Counting:
@@ -150,18 +125,29 @@ def test_jobs_do_not_change_the_result(mlp: LinalgGraph, u55c: Platform):
 
 
 @pytest.mark.parametrize("sampler", EACH)
-def test_an_interrupted_search_resumes(mlp: LinalgGraph, u55c: Platform, sampler: str):
+def test_an_interrupted_search_finds_what_it_would_have_found(mlp: LinalgGraph, u55c: Platform, sampler: str):
+    """What is recorded is not evaluated again."""
     options = SearchOptions(100, sampler=sampler, jobs=1)
+    whole = search(mlp, u55c, options, MemorySink(), evaluator=toy)
     evaluator = Counting()
-    sink = MemorySink(stop_after=4)
-    first = search(mlp, u55c, options, sink, evaluator=evaluator)
+    first = search(mlp, u55c, options, MemorySink(stop_after=4), evaluator=evaluator)
     assert first.stopped
     assert len(first.designs) == 64
-    sink.stop_after = None
-    second = search(mlp, u55c, options, sink, history=first.designs, evaluator=evaluator)
-    assert numbers_of(second) == list(range(100))
-    assert list(second.designs) == sink.designs
+    sink = MemorySink()
+    second = search(mlp, u55c, options, sink, evaluator=evaluator, recorded=first.designs)
+    assert second.designs == whole.designs == tuple(sink.designs)
     assert len(evaluator.met) == 100 == len({design.key for design in second.designs})
+
+
+def test_what_is_recorded_may_lack_some_designs_and_have_others(mlp: LinalgGraph, u55c: Platform):
+    options = SearchOptions(64, jobs=1)
+    whole = search(mlp, u55c, options, MemorySink(), evaluator=toy)
+    foreign = Knobs(overrides=(TaskOverride("elsewhere", tile=4),))
+    recorded = [*whole.designs[1:40:3], EvaluatedDesign(0, foreign, evaluated(foreign, 1.0, 1.0), "foreign")]
+    evaluator = Counting()
+    second = search(mlp, u55c, options, MemorySink(), evaluator=evaluator, recorded=recorded)
+    assert second.designs == whole.designs
+    assert len(evaluator.met) == 64 - 13
 
 
 def test_resuming_a_finished_search_evaluates_nothing(mlp: LinalgGraph, u55c: Platform):

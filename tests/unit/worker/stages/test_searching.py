@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from evaluations import evaluated
 from farm_states import announce, another, builds_of, now, run_build, state_of, take, told, work, work_once
-from service_stages import STAGES, ServiceStages
+from service_stages import STAGES, ServiceStages, evaluate
 from small_graphs import mlp
+from small_searches import MemorySink
+from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from compiler.errors import Violation
@@ -20,8 +22,11 @@ from db.repositories import designs, events, explorations, leases
 from db.repositories.designs import NewDesign
 from dse.evaluate import Evaluation
 from dse.explore import EvaluatedDesign, SearchOptions, SearchResult
+from dse.islands import search_islands
 from worker.farm import Farm
+from worker.fronts import estimated_front
 from worker.ladder import flow
+from worker.ladder.islands import turn_of
 from worker.stages.context import JobContext
 from worker.stages.searching import TableSink, stored_designs
 
@@ -51,8 +56,8 @@ def job(farm: Farm, exploration: Exploration, tmp_path: Path) -> JobContext:
     return JobContext(build, order.token, print, tmp_path, held)
 
 
-def sink_of(farm: Farm, exploration: Exploration, job: JobContext, history: Any = ()) -> TableSink:
-    return TableSink(farm, exploration, load_platform("u55c"), job, history)
+def sink_of(farm: Farm, exploration: Exploration, job: JobContext) -> TableSink:
+    return TableSink(farm, exploration, load_platform("u55c"), job)
 
 
 def test_designs_come_back_as_they_were_found(farm: Farm, exploration: Exploration, job: JobContext) -> None:
@@ -110,7 +115,7 @@ def test_the_front_is_of_the_exploration_s_objectives(farm: Farm, exploration: E
 def test_history_counts_for_the_front(farm: Farm, exploration: Exploration, job: JobContext) -> None:
     history = [design(0, 1.0, 1.0)]
     sink_of(farm, exploration, job).write(history)
-    sink_of(farm, exploration, job, history).write([design(1, 2.0, 2.0)])
+    sink_of(farm, exploration, job).write([design(1, 2.0, 2.0)])
     with farm.database.read() as session:
         assert [d.number for d in designs.front(session, exploration.id)] == [0]
 
@@ -202,9 +207,9 @@ def test_interrupted_search_goes_on_from_what_is_stored(farm: Farm, exploration:
                 raise OperationalError("INSERT", {}, Exception("database or disk is full"))
             super().write(designs)
 
-    options = SearchOptions(budget=24, sampler="random")
+    options, u55c = SearchOptions(budget=24, sampler="random"), load_platform("u55c")
     with pytest.raises(OperationalError):
-        STAGES.search(mlp(), load_platform("u55c"), options, Full(farm, exploration, load_platform("u55c"), job, []))
+        STAGES.search(mlp(), u55c, options, Full(farm, exploration, u55c, job), (), turn_of(job.build.options), ())
     with farm.database.read() as session:
         assert len(designs.stored(session, exploration.id)) == 16
     run_build(farm, job.build)
@@ -212,6 +217,69 @@ def test_interrupted_search_goes_on_from_what_is_stored(farm: Farm, exploration:
         stored = designs.stored(session, exploration.id)
         assert [d.number for d in stored] == list(range(24))
         assert len({d.key for d in stored}) == 24
+
+
+class _LostError(Exception):
+    """The machine is gone."""
+
+
+class _Dying(ServiceStages):
+    """Its search is lost behind the first batch."""
+
+    def search(self, graph: Any, platform: Any, options: Any, sink: Any, *rest: Any) -> SearchResult:
+        def lost() -> bool:
+            if written:
+                raise _LostError
+            return False
+
+        written, write = list[Any](), sink.write
+        sink.should_stop, sink.write = lost, lambda batch: (write(batch), written.append(batch))
+        return super().search(graph, platform, options, sink, *rest)
+
+
+@pytest.fixture
+def islands(farm: Farm, exploration: Exploration) -> Exploration:
+    """An exploration whose search is three islands, ready to be searched."""
+    announce(farm)
+    one = another(farm, exploration, islands=3)
+    with farm.database.write() as session:
+        explorations.get(session, one.id).budget = 200
+    flow.advance(farm, one.id)
+    assert work_once(farm) == "lower"
+    return one
+
+
+def as_one_process() -> list[tuple[int, str]]:
+    """What the islands find."""
+    options = SearchOptions(200, islands=3, sampler="random", jobs=1)
+    found, _ = search_islands(mlp(), load_platform("u55c"), options, MemorySink(), evaluate)
+    return [(d.number, d.key) for d in found]
+
+
+def stored(farm: Farm, exploration: Exploration) -> list[tuple[int, str]]:
+    with farm.database.read() as session:
+        return [(d.number, d.key) for d in designs.stored(session, exploration.id)]
+
+
+def test_islands_find_the_same_in_whatever_order_they_run(farm: Farm, islands: Exploration) -> None:
+    """The builds of a turn run backwards, and the last is lost once in the middle of its work."""
+    turn = builds_of(farm, islands, "search")
+    assert [b.options["first"] for b in turn] == [0, 64, 128]
+    with pytest.raises(_LostError):
+        run_build(farm, turn[2], _Dying())
+    begun = stored(farm, islands)
+    assert begun
+    assert min(number for number, _ in begun) >= 128
+    for build in reversed(turn):
+        run_build(farm, build)
+    assert len(builds_of(farm, islands, "search")) > 3
+    assert state_of(farm, islands) == "searching"
+    work(farm, "search")
+    assert stored(farm, islands) == as_one_process()
+    assert state_of(farm, islands) == "simulating"
+    with farm.database.read() as session:
+        front = [d.key for d in designs.front(session, islands.id)]
+        assert front == [e.key for e in estimated_front(designs.candidates(session, islands.id))]
 
 
 def test_the_same_search_is_not_run_again(farm: Farm, exploration: Exploration, found: Build) -> None:
@@ -226,3 +294,44 @@ def test_the_same_search_is_not_run_again(farm: Farm, exploration: Exploration, 
     assert fronts[0] == fronts[1]
     assert sum(len(e["id"]) for e in told(farm, second, "designs")) == 24
     assert work(farm, "search") == ["search"]
+
+
+def test_turns_of_islands_are_adopted_one_by_one(farm: Farm, islands: Exploration) -> None:
+    work(farm, "search")
+    with farm.database.write() as session:
+        second = another(farm, islands)
+        explorations.get(session, second.id).budget = 200
+    flow.advance(farm, second.id)
+    assert {b.adopted_from for b in builds_of(farm, second, "search")} == {
+        b.id for b in builds_of(farm, islands, "search")
+    }
+    assert stored(farm, second) == stored(farm, islands)
+    assert state_of(farm, second) == "simulating"
+    assert sum(len(e["id"]) for e in told(farm, second, "designs")) == 200
+
+
+def test_a_cancelled_turn_goes_on_where_it_was(farm: Farm, islands: Exploration) -> None:
+    _, second, _ = builds_of(farm, islands, "search")
+    run_build(farm, second)
+    with farm.database.write() as session:
+        flow.cancel(farm, session, islands.id)
+        flow.resume(farm, session, islands.id)
+    assert [b.state for b in builds_of(farm, islands, "search")] == ["queued", "done", "queued"]
+    work(farm, "search")
+    assert stored(farm, islands) == as_one_process()
+
+
+def test_a_later_release_goes_on_from_all_that_an_earlier_one_found(farm: Farm, islands: Exploration) -> None:
+    for build in builds_of(farm, islands, "search"):
+        run_build(farm, build)
+    before = stored(farm, islands)
+    with farm.database.write() as session:
+        flow.cancel(farm, session, islands.id)
+        for build in session.scalars(select(Build).where(Build.stage == "search")):
+            build.key, build.tool_versions = build.id, {"search": "of an earlier release"}
+        flow.resume(farm, session, islands.id)
+    assert {b.options["known"] for b in builds_of(farm, islands, "search") if b.state == "queued"} == {192}
+    work(farm, "search")
+    after = stored(farm, islands)
+    assert after[: len(before)] == before
+    assert len(after) == 200

@@ -157,7 +157,7 @@ export function ExplorationHeader({ exploration: e, counts, connected }: Props) 
         )}
         <Stat name={busy ? "Running for" : "Took"}>{e.started_at ? duration(elapsed) : "–"}</Stat>
         <Stat name="Sampler" title={`seed ${e.seed}`}>
-          {e.sampler}
+          {e.islands > 1 ? `${e.sampler}, ${e.islands} islands` : e.sampler}
         </Stat>
         {isChosen(e.objectives) && <Stat name="Makes small">{inWords(e.objectives)}</Stat>}
         {boundsText(e.at_most) && <Stat name="At most">{boundsText(e.at_most)}</Stat>}

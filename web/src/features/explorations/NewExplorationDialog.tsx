@@ -71,6 +71,7 @@ function toBody(form: FormData, model: Model | undefined): NewExploration {
     budget: amount("budget"),
     seed: amount("seed"),
     sampler: text("sampler") as Sampler,
+    islands: amount("islands"),
     objectives: toObjectives(form),
     at_most: Object.fromEntries(BOUNDS.filter(({ name }) => text(`most_${name}`)).map(({ name }) => [name, amount(`most_${name}`)])),
     simulate: amount("simulate"),
@@ -205,6 +206,10 @@ export function NewExplorationDialog({ models, platforms, farm, error, upload, o
           <label>
             Seed
             <input name="seed" type="number" min={0} max={2147483647} defaultValue={0} required />
+          </label>
+          <label title="Searches side by side that share the budget, on as many nodes as are free">
+            Islands
+            <input name="islands" type="number" min={1} max={64} defaultValue={1} required />
           </label>
           <ObjectiveFields />
           <details className="wide">

@@ -145,6 +145,7 @@ export interface Exploration {
   objectives: Objective[];
   seed: number;
   sampler: string;
+  islands: number;
   at_most: AtMost;
   /** Designs that went up to the simulator, and how many of those are finished. */
   promoted: number;
@@ -210,6 +211,7 @@ export interface NewExploration {
   budget: number;
   seed: number;
   sampler: Sampler;
+  islands: number;
   /** Two or three names of objectives. */
   objectives: string[];
   at_most: AtMost;
