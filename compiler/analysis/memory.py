@@ -67,8 +67,10 @@ def csynth_fifo_kind(width: int, depth: int) -> MemoryKind:
 
 
 def fifo_kind(width: int, depth: int, memories: Memories) -> MemoryKind:
-    """The fast rule, which is how csynth maps a FIFO, URAM aside: that is ours to ask for."""
-    kind = csynth_fifo_kind(width, depth)
+    """The fast rule, which is how csynth maps a FIFO, but for what is ours to ask for: URAM, and of wide tokens shift
+    registers that share a LUT with another one, where csynth by itself takes LUTRAM of four times as many LUTs.
+    """
+    kind = "registers" if depth <= memories.srl_depth // 2 else csynth_fifo_kind(width, depth)
     return _block_kind(width, depth, memories) if kind == "bram" else kind
 
 
@@ -124,7 +126,7 @@ def buffer_cost(width: int, depth: int, banks: int, memories: Memories) -> Memor
 
 @lru_cache(maxsize=65536)
 def fifo_cost(width: int, depth: int, memories: Memories) -> MemoryCost:
-    """The FIFO by the fast rule, which is how csynth maps it, URAM aside: that is ours to ask for."""
+    """The FIFO by the fast rule."""
     return fifo_of(fifo_kind(width, depth, memories), width, depth, memories)
 
 

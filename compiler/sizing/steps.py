@@ -1,9 +1,10 @@
 """The depths at which the memory of a FIFO costs more: between two of them, depth is free.
 
-Up to 1024 bits a FIFO is shift registers, then LUTRAM, from some depth on block RAM or URAM, each in steps of its own
-(`compiler.analysis.memory`). Shift registers are free: they take at most 32 LUTs more than the two words of flip-flops
-that the shallowest FIFO is made of. Other memory is compared as a share of the part: one block RAM weighs
-`luts_per_bram36` LUTs, one URAM `bram36_per_uram` block RAMs. Deeper never costs less: the searches below rest on that.
+Up to 16 words or 1024 bits a FIFO is shift registers, then LUTRAM, from some depth on block RAM or URAM, each in steps
+of its own (`compiler.analysis.memory`). Shift registers are free: of 16 words they take fewer LUTs than two words of
+flip-flops, which the shallowest FIFO is made of, and none takes 32 more. Other memory is compared as a share of the
+part: one block RAM weighs `luts_per_bram36` LUTs, one URAM `bram36_per_uram` block RAMs. Deeper never costs less: the
+searches below rest on that.
 """
 
 from collections.abc import Callable

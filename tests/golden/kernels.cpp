@@ -8,7 +8,7 @@ void layer_norm_k0(const ap_uint<512>* x_0, ap_uint<512>* total_0) {
 #pragma HLS interface mode=s_axilite port=return
 #pragma HLS dataflow
   hls::stream<f32x4, 15> op_total_in0("op_total_in0");
-#pragma HLS bind_storage variable=op_total_in0 type=fifo impl=lutram
+#pragma HLS bind_storage variable=op_total_in0 type=fifo impl=srl
   hls::stream<float, 5> store_total_in("store_total_in");
 #pragma HLS bind_storage variable=store_total_in type=fifo impl=srl
 
@@ -32,7 +32,7 @@ void layer_norm_k1(
   hls::stream<float, 5> convert_total_to_op_c_in1_in("convert_total_to_op_c_in1_in");
 #pragma HLS bind_storage variable=convert_total_to_op_c_in1_in type=fifo impl=srl
   hls::stream<f32x4, 15> op_c_in0("op_c_in0");
-#pragma HLS bind_storage variable=op_c_in0 type=fifo impl=lutram
+#pragma HLS bind_storage variable=op_c_in0 type=fifo impl=srl
   hls::stream<float, 4> op_c_in1("op_c_in1");
 #pragma HLS bind_storage variable=op_c_in1 type=fifo impl=srl
   hls::stream<f32x4, 8> fork_c_k1_in("fork_c_k1_in");
@@ -73,7 +73,7 @@ void layer_norm_k2(
   hls::stream<float, 5> convert_squares_to_op_y_in1_in("convert_squares_to_op_y_in1_in");
 #pragma HLS bind_storage variable=convert_squares_to_op_y_in1_in type=fifo impl=srl
   hls::stream<f32x4, 15> op_y_in0("op_y_in0");
-#pragma HLS bind_storage variable=op_y_in0 type=fifo impl=lutram
+#pragma HLS bind_storage variable=op_y_in0 type=fifo impl=srl
   hls::stream<float, 5> op_y_in1("op_y_in1");
 #pragma HLS bind_storage variable=op_y_in1 type=fifo impl=srl
   hls::stream<f32x4, 3> op_y_in3("op_y_in3");
@@ -81,9 +81,9 @@ void layer_norm_k2(
   hls::stream<f32x4, 3> op_y_in4("op_y_in4");
 #pragma HLS bind_storage variable=op_y_in4 type=fifo impl=srl
   hls::stream<f32x4, 15> op_y_in5("op_y_in5");
-#pragma HLS bind_storage variable=op_y_in5 type=fifo impl=lutram
+#pragma HLS bind_storage variable=op_y_in5 type=fifo impl=srl
   hls::stream<f32x4, 15> store_y_in("store_y_in");
-#pragma HLS bind_storage variable=store_y_in type=fifo impl=lutram
+#pragma HLS bind_storage variable=store_y_in type=fifo impl=srl
 
   load_f32x4_x3(op_y_in4, beta_k2_0);
   load_f32x4(op_y_in0, c_0);

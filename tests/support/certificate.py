@@ -13,7 +13,9 @@ from compiler.sizing.certify import NOT_TRIED, Sizing
 from compiler.sizing.steps import is_free, next_smaller, price
 from compiler.sizing.trial import SLACK, Trial, one_at_a_time, trials_of
 
-U55C = load_platform("u55c")
+_U55C = load_platform("u55c")
+BOARD = replace(_U55C, memories=_U55C.memories._replace(srl_depth=4))
+"""A U55C whose shift registers are short, so that in small examples wide tokens take memory from the third one on."""
 Simulator = Callable[[Network], Outcome]
 _FREE = re.compile(r"no memory of its own up to (\d+) tokens")
 _DEADLOCK = re.compile(r"at (\d+) tokens it can deadlock")
@@ -22,7 +24,7 @@ _LONGER = re.compile(r"at (\d+) tokens the kernel takes more than 0\.5 % longer"
 
 def trial_of(tasks: TaskGraph) -> Trial:
     """Of a design of one kernel."""
-    (trial,) = trials_of(tasks, U55C)
+    (trial,) = trials_of(tasks, BOARD)
     return trial
 
 
@@ -43,14 +45,14 @@ def is_load(stream: Stream, tasks: TaskGraph) -> bool:
 
 def limits(tasks: TaskGraph, simulator: Simulator = run) -> list[int]:
     """Most cycles that each kernel may take."""
-    return [int(simulator(unbounded(n, tasks)).cycles * (1 + SLACK)) for n in networks_of(tasks, U55C)]
+    return [int(simulator(unbounded(n, tasks)).cycles * (1 + SLACK)) for n in networks_of(tasks, BOARD)]
 
 
 def check(given: TaskGraph, sizing: Sizing, simulator: Simulator = run, proven: bool = True) -> None:
     """That the depths of `sizing` keep the pace of `given` and, if it is `proven`, none of them could be smaller."""
     sized = sizing.tasks
     bounds = limits(given, simulator)
-    networks = networks_of(sized, U55C)
+    networks = networks_of(sized, BOARD)
     assert [k.proven for k in sizing.kernels] == [proven] * len(networks)
     assert replace(sized, streams=given.streams) == given
     for network, bound, kernel in zip(networks, bounds, sizing.kernels, strict=True):
@@ -64,22 +66,22 @@ def check(given: TaskGraph, sizing: Sizing, simulator: Simulator = run, proven: 
     for stream in sized.streams:
         assert stream.depth >= 2
         if is_load(stream, sized):
-            assert price(stream.width, stream.depth, U55C.memories) <= price(
-                stream.width, given.stream[stream.name].depth, U55C.memories
+            assert price(stream.width, stream.depth, BOARD.memories) <= price(
+                stream.width, given.stream[stream.name].depth, BOARD.memories
             )
 
 
 def _check_stream(stream: Stream, network: Network, bound: int, simulator: Simulator) -> None:
     width, depth, reason = stream.width, stream.depth, stream.reason
-    if is_free(width, depth, U55C.memories):
+    if is_free(width, depth, BOARD.memories):
         free = _FREE.fullmatch(reason)
         assert free, reason
-        assert is_free(width, int(free[1]), U55C.memories)
-        assert not is_free(width, int(free[1]) + 1, U55C.memories)
+        assert is_free(width, int(free[1]), BOARD.memories)
+        assert not is_free(width, int(free[1]) + 1, BOARD.memories)
         return
     if reason == NOT_TRIED:
         return
-    smaller = next_smaller(width, depth, U55C.memories)
+    smaller = next_smaller(width, depth, BOARD.memories)
     assert smaller is not None
     assert not _holds(network, stream.name, smaller, bound, simulator), f"{stream.name} could have {smaller} tokens"
     failed = _DEADLOCK.fullmatch(reason) or _LONGER.fullmatch(reason)

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 import random_tasks
-from certificate import U55C, check
+from certificate import BOARD, check
 from cycle_reference import run_reference
 from examples import examples
 from hypothesis import given, settings
@@ -28,16 +28,16 @@ def _random_graph(edges: list[tuple[str, str]], data: st.DataObject) -> TaskGrap
 @settings(max_examples=examples(60), deadline=None)
 def test_random_graphs(edges: list[tuple[str, str]], data: st.DataObject):
     graph = _random_graph(edges, data)
-    sizing = certify(graph, U55C)
+    sizing = certify(graph, BOARD)
     check(graph, sizing)
-    assert certify(graph, U55C) == sizing
+    assert certify(graph, BOARD) == sizing
 
 
 @given(multigraphs(), st.data(), st.randoms(use_true_random=False))
 @settings(max_examples=examples(60), deadline=None)
 def test_no_order_of_execution_deadlocks(edges: list[tuple[str, str]], data: st.DataObject, random: Random):
     """As in C simulation: a task makes its reads and writes one after the other."""
-    sized = certify(_random_graph(edges, data), U55C).tasks
+    sized = certify(_random_graph(edges, data), BOARD).tasks
     assert runs_to_the_end(sized.tasks, sized.streams, random)
 
 
@@ -48,14 +48,14 @@ def test_random_graphs_with_many_tokens(edges: list[tuple[str, str]], data: st.D
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(random_tasks, "LOOPS", {"a": 16, "b": 9, "c": 10})
         graph = _random_graph(edges, data)
-    check(graph, certify(graph, U55C))
+    check(graph, certify(graph, BOARD))
 
 
 @given(multigraphs(), st.data())
 @settings(max_examples=examples(8), deadline=None)
 def test_the_reference_vouches_for_random_graphs(edges: list[tuple[str, str]], data: st.DataObject):
     graph = _random_graph(edges, data)
-    check(graph, certify(graph, U55C), run_reference)
+    check(graph, certify(graph, BOARD), run_reference)
 
 
 def _design(name: str, rng: Random) -> TaskGraph:
@@ -64,7 +64,7 @@ def _design(name: str, rng: Random) -> TaskGraph:
         overall_unroll=rng.choice((1, 8, 64, 256)),
         fusion_budget=rng.choice((1 << 20, 1 << 30)),
     )
-    graph = planned_tasks(ALL[name](), knobs, U55C)
+    graph = planned_tasks(ALL[name](), knobs, BOARD)
     deeper = tuple(s._replace(depth=s.depth * rng.choice((1, 1, 7, 40))) for s in graph.streams)
     return replace(graph, streams=deeper)
 
@@ -73,13 +73,13 @@ def _design(name: str, rng: Random) -> TaskGraph:
 @pytest.mark.parametrize("name", ALL)
 def test_designs_with_loads_and_stores(name: str, seed: int):
     graph = _design(name, Random(seed))
-    check(graph, certify(graph, U55C))
+    check(graph, certify(graph, BOARD))
 
 
 @given(multigraphs(), st.data(), st.integers(0, 3000))
 @settings(max_examples=examples(40), deadline=None)
 def test_whatever_the_effort_the_pace_is_kept(edges: list[tuple[str, str]], data: st.DataObject, effort: int):
     graph = _random_graph(edges, data)
-    sizing = certify(graph, U55C, effort)
+    sizing = certify(graph, BOARD, effort)
     is_proven = all(s.reason != NOT_TRIED for s in sizing.tasks.streams)
     check(graph, sizing, proven=is_proven)

@@ -6,7 +6,7 @@ import pytest
 from fixtures import vitis_fixture
 
 from compiler.analysis.area import Shape, counter_bits, fifo_logic, operator_logic, port_memory, task_logic
-from compiler.analysis.memory import fifo_kind
+from compiler.analysis.memory import csynth_fifo_kind
 from compiler.calibration.cores import core_area
 from compiler.platforms.platform import Operator, load_platform
 
@@ -19,8 +19,7 @@ U55C = load_platform("u55c")
 )
 def test_fifo_flip_flops(width: int, depth: int, ff: int):
     """FF of the FIFO tables of csynth 2022.1 to 2023.2."""
-    kind = fifo_kind(width, depth, U55C.memories)
-    found = fifo_logic("bram" if kind == "uram" else kind, width, depth, U55C).ff
+    found = fifo_logic(csynth_fifo_kind(width, depth), width, depth, U55C).ff
     assert found == pytest.approx(ff, rel=0.07, abs=2)
 
 
@@ -38,8 +37,7 @@ def test_fifo_luts_of_whole_reports(fifos: list[tuple[int, int]], lut: int):
     """LUT of the FIFO row of csynth's summaries."""
     found = 0.0
     for width, depth in fifos:
-        kind = fifo_kind(width, depth, U55C.memories)
-        found += fifo_logic("bram" if kind == "uram" else kind, width, depth, U55C).lut
+        found += fifo_logic(csynth_fifo_kind(width, depth), width, depth, U55C).lut
     assert found == pytest.approx(lut, rel=0.02)
 
 
@@ -48,8 +46,7 @@ def test_every_fifo_of_the_table():
     assert len(rows) > 200
     for row in rows:
         width, depth = int(row["width"]), int(row["depth"])
-        kind = fifo_kind(width, depth, U55C.memories)
-        found = fifo_logic("bram" if kind == "uram" else kind, width, depth, U55C).ff
+        found = fifo_logic(csynth_fifo_kind(width, depth), width, depth, U55C).ff
         assert found == pytest.approx(float(row["FF"]), rel=0.1, abs=5), row
 
 

@@ -7,6 +7,7 @@ from networks import NETWORKS
 from small_graphs import mlp
 from window_networks import greatest
 
+from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.estimate import estimate
 from compiler.graph.layers import of_inputs
 from compiler.graph.linalg_graph import LinalgGraph
@@ -19,6 +20,7 @@ from compiler.passes.design_passes import planned, planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.certify import size
+from compiler.sizing.steps import free_depth
 
 U55C = load_platform("u55c")
 COUNT = 3
@@ -82,4 +84,5 @@ def test_a_text_of_it_reads_back() -> None:
 
 def test_fifos_are_not_deep_to_load_ahead_for_a_later_launch() -> None:
     tasks = size(tasks_of(mlp(4, 64, 512), Knobs(weights="resident")), "conservative", U55C).tasks
-    assert [tasks.stream[name].depth for name in ("up_in1", "down_in1")] == [2, 2]
+    for stream in (tasks.stream[name] for name in ("up_in1", "down_in1")):
+        assert stream.depth == free_depth(stream.width, MIN_DEPTH, U55C.memories) < stream.tokens

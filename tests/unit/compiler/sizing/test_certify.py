@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
-from certificate import U55C, check, trial_of
+from certificate import BOARD, check, trial_of
 from cycle_reference import run_reference
 from sizable_graphs import BY_HAND, depth_three, first, last, loaded, residual, softmax_rows, stream, task
 from sizable_graphs import graph as made
@@ -27,20 +27,20 @@ def reasons(sizing: Sizing) -> dict[str, str]:
 @pytest.mark.parametrize("name", BY_HAND)
 def test_every_part_of_the_certificate_is_true(name: str):
     graph = BY_HAND[name]()
-    sizing = certify(graph, U55C)
+    sizing = certify(graph, BOARD)
     check(graph, sizing)
-    assert certify(graph, U55C) == sizing
-    assert any(not is_free(s.width, s.depth, U55C.memories) for s in sizing.tasks.streams)
+    assert certify(graph, BOARD) == sizing
+    assert any(not is_free(s.width, s.depth, BOARD.memories) for s in sizing.tasks.streams)
 
 
 @pytest.mark.parametrize("name", ["residual", "reconvergent", "quiet_deadlock"])
 def test_the_reference_agrees(name: str):
     graph = BY_HAND[name]()
-    check(graph, certify(graph, U55C), run_reference)
+    check(graph, certify(graph, BOARD), run_reference)
 
 
 def test_reasons_name_the_depth_that_fails_and_how():
-    found = reasons(certify(residual(), U55C)) | reasons(certify(softmax_rows(), U55C))
+    found = reasons(certify(residual(), BOARD)) | reasons(certify(softmax_rows(), BOARD))
     assert found["around"] == "at 16 tokens the kernel takes more than 0.5 % longer"
     assert found["x_exp"] == found["e_div"] == "at 16 tokens it can deadlock"
     assert found["max"] == "no memory of its own up to 32 tokens"
@@ -48,25 +48,25 @@ def test_reasons_name_the_depth_that_fails_and_how():
 
 
 def test_a_stream_of_512_bits_that_needs_three_tokens_is_sized():
-    sizing = certify(depth_three(), U55C)
+    sizing = certify(depth_three(), BOARD)
     assert sizing.tasks.stream["around"].depth in (3, 4)
     assert sizing.kernels[0].proven
 
 
 def test_loads_give_back_the_memory_that_they_do_not_need():
     graph = loaded(prefetch=50)
-    sizing = certify(graph, U55C)
+    sizing = certify(graph, BOARD)
     check(graph, sizing)
     loads = [s.name for s in graph.streams if graph.task[s.source].kind == "load"]
     before, after = (
-        sum(price(t.stream[n].width, t.stream[n].depth, U55C.memories) for n in loads) for t in (graph, sizing.tasks)
+        sum(price(t.stream[n].width, t.stream[n].depth, BOARD.memories) for n in loads) for t in (graph, sizing.tasks)
     )
     assert 0 < after < before
 
 
 def test_what_the_kernel_sizing_says():
     graph = softmax_rows()
-    sizing = certify(graph, U55C)
+    sizing = certify(graph, BOARD)
     (kernel,) = sizing.kernels
     trial = trial_of(graph)
     depths = {s.name: s.depth for s in sizing.tasks.streams}
@@ -100,18 +100,18 @@ def summed_rows(length: int, style: PipelineStyle, rows: int = 4) -> TaskGraph:
 
 @pytest.mark.parametrize("style", get_args(PipelineStyle))
 def test_a_design_is_certified_under_the_style_that_it_names(style: PipelineStyle):
-    sizing = certify(summed_rows(1024, style), U55C)
-    assert simulate(sizing.tasks, U55C).deadlock is None
+    sizing = certify(summed_rows(1024, style), BOARD)
+    assert simulate(sizing.tasks, BOARD).deadlock is None
     assert sizing.tasks.stream["bypass"].depth == (4096 if style == "stp" else 1024)
 
 
 def test_depths_that_do_for_flushable_pipelines_are_none_for_stalling_ones():
-    depths = {s.name: s.depth for s in certify(summed_rows(1024, "flp"), U55C).tasks.streams}
+    depths = {s.name: s.depth for s in certify(summed_rows(1024, "flp"), BOARD).tasks.streams}
     given = {style: _with_depths(summed_rows(1024, style), depths) for style in get_args(PipelineStyle)}
-    assert as_given(given["flp"], U55C).tasks == given["flp"]
-    assert as_given(given["frp"], U55C).tasks == given["frp"]
+    assert as_given(given["flp"], BOARD).tasks == given["flp"]
+    assert as_given(given["frp"], BOARD).tasks == given["frp"]
     with pytest.raises(VerificationError, match=r"does not run with the FIFO depths .* \(bypass is full with 1024\)"):
-        as_given(given["stp"], U55C)
+        as_given(given["stp"], BOARD)
 
 
 def _with_depths(graph: TaskGraph, depths: Mapping[str, int]) -> TaskGraph:
@@ -126,9 +126,9 @@ def test_kernels_are_sized_each_by_itself():
         [t for k in range(2) for t in _renamed(kernel(k), k).tasks],
         [s for k in range(2) for s in _renamed(kernel(k), k).streams],
     )
-    sizing = certify(both, U55C)
+    sizing = certify(both, BOARD)
     check(both, sizing)
-    alone = [certify(kernel(k), U55C) for k in range(2)]
+    alone = [certify(kernel(k), BOARD) for k in range(2)]
     assert sizing.kernels == alone[0].kernels + alone[1].kernels
     expected = {f"{s.name}{k}": (s.depth, s.reason) for k in range(2) for s in alone[k].tasks.streams}
     assert {s.name: (s.depth, s.reason) for s in sizing.tasks.streams} == expected
@@ -153,21 +153,21 @@ def _renamed(graph: TaskGraph, k: int) -> TaskGraph:
 def test_whole_streams_are_left_alone():
     graph = softmax_rows()
     deep = replace(graph, streams=tuple(s._replace(depth=240) for s in graph.streams))
-    sizing = size(deep, "whole", U55C)
+    sizing = size(deep, "whole", BOARD)
     assert sizing.kernels == ()
     assert sizing.summary_json() == []
     assert [s.depth for s in sizing.tasks.streams] == [240] * 6
     assert all("by rule" in s.reason for s in sizing.tasks.streams)
-    assert size(deep, "conservative", U55C, "full") == certify(deep, U55C)
-    assert size(deep, "conservative", U55C) == certify(deep, U55C, WORK["quick"])
+    assert size(deep, "conservative", BOARD, "full") == certify(deep, BOARD)
+    assert size(deep, "conservative", BOARD) == certify(deep, BOARD, WORK["quick"])
 
 
 def test_with_little_effort_the_rest_says_that_it_was_not_tried():
     graph = softmax_rows()
-    sizing = certify(graph, U55C, effort=1)
+    sizing = certify(graph, BOARD, effort=1)
     check(graph, sizing, proven=False)
-    assert sizing.kernels[0].runs < certify(graph, U55C).kernels[0].runs
-    costly = {s.name for s in sizing.tasks.streams if not is_free(s.width, s.depth, U55C.memories)}
+    assert sizing.kernels[0].runs < certify(graph, BOARD).kernels[0].runs
+    costly = {s.name for s in sizing.tasks.streams if not is_free(s.width, s.depth, BOARD.memories)}
     assert {name for name, reason in reasons(sizing).items() if reason == NOT_TRIED} == costly != set()
 
 
@@ -180,7 +180,7 @@ def test_bad_plans_are_grown_out_of(name: str, monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(module, "lp_depths", shallow)
     graph = BY_HAND[name]()
-    check(graph, certify(graph, U55C))
+    check(graph, certify(graph, BOARD))
 
 
 def test_plans_that_only_deadlock_are_grown_out_of(monkeypatch: pytest.MonkeyPatch):
@@ -191,4 +191,4 @@ def test_plans_that_only_deadlock_are_grown_out_of(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(module, "_less", shallow)
     for name in ("quiet_deadlock", "softmax_rows", "choice"):
         graph = BY_HAND[name]()
-        check(graph, certify(graph, U55C))
+        check(graph, certify(graph, BOARD))

@@ -1,7 +1,7 @@
 """Depths that progress needs: they come to their end in a run of their own, and the cheapest FIFO of a circle grows."""
 
 import pytest
-from certificate import U55C, trial_of
+from certificate import BOARD, trial_of
 from sizable_graphs import BY_HAND, choice, residual
 from small_graphs import ALL
 
@@ -18,11 +18,11 @@ def widths(trial: Trial) -> dict[str, int]:
 
 
 def shallow(trial: Trial) -> dict[str, int]:
-    return {name: free_depth(width, 2, U55C.memories) for name, width in widths(trial).items()}
+    return {name: free_depth(width, 2, BOARD.memories) for name, width in widths(trial).items()}
 
 
 def grown(trial: Trial, plan: Plan | None = None) -> dict[str, int]:
-    return deadlock_free(plan or trial.plan, shallow(trial), widths(trial), U55C.memories)[0]
+    return deadlock_free(plan or trial.plan, shallow(trial), widths(trial), BOARD.memories)[0]
 
 
 @pytest.mark.parametrize("name", BY_HAND)
@@ -32,12 +32,12 @@ def test_nothing_deadlocks_with_the_depths(name: str):
         depths = grown(trial, plan)
         assert not plan.run(depths).deadlocked
         assert all(shallow(trial)[fifo] <= depth for fifo, depth in depths.items())
-        assert all(depth == free_depth(trial.width(fifo), depth, U55C.memories) for fifo, depth in depths.items())
+        assert all(depth == free_depth(trial.width(fifo), depth, BOARD.memories) for fifo, depth in depths.items())
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_nothing_of_a_design_deadlocks(name: str):
-    for trial in trials_of(planned_tasks(ALL[name](), Knobs(default_tile_size=4, overall_unroll=64), U55C), U55C):
+    for trial in trials_of(planned_tasks(ALL[name](), Knobs(default_tile_size=4, overall_unroll=64), BOARD), BOARD):
         assert not trial.plan.run(grown(trial)).deadlocked
 
 
@@ -46,13 +46,13 @@ def test_some_kernels_need_depth_for_progress(name: str):
     trial = trial_of(BY_HAND[name]())
     assert trial.plan.run(shallow(trial)).deadlocked
     depths = grown(trial)
-    assert any(not is_free(trial.width(fifo), depth, U55C.memories) for fifo, depth in depths.items())
+    assert any(not is_free(trial.width(fifo), depth, BOARD.memories) for fifo, depth in depths.items())
 
 
 def test_at_least_what_it_starts_from():
     trial = trial_of(choice())
     more = {name: depth + 100 for name, depth in shallow(trial).items()}
-    assert deadlock_free(trial.plan, more, widths(trial), U55C.memories)[0] == more
+    assert deadlock_free(trial.plan, more, widths(trial), BOARD.memories)[0] == more
 
 
 def test_nothing_grows_where_only_pace_is_at_stake():
@@ -65,4 +65,4 @@ def test_of_a_circle_the_fifo_grows_whose_step_costs_least():
     depths = grown(trial)
     assert depths["wide"] == shallow(trial)["wide"]
     assert depths["row"] == shallow(trial)["row"]
-    assert not is_free(4, depths["narrow"], U55C.memories) or depths["narrow"] > 24
+    assert not is_free(4, depths["narrow"], BOARD.memories) or depths["narrow"] > 24

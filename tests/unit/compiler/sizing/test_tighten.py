@@ -3,18 +3,17 @@
 from collections import Counter
 
 import pytest
-from certificate import trial_of
+from certificate import BOARD, trial_of
 from sizable_graphs import BY_HAND, choice, depth_three, loaded, racing, residual, softmax_rows, stream, task
 from sizable_graphs import graph as made
 
 from compiler.graph.task_graph import TaskGraph
-from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.network import Outcome
 from compiler.sizing.steps import is_free, next_smaller
 from compiler.sizing.tighten import Tightening
 from compiler.sizing.trial import TOGETHER
 
-MEMORIES = load_platform("u55c").memories
+MEMORIES = BOARD.memories
 
 PLENTY = 1_000_000_000  # of work: nothing here comes near it
 

@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from certificate import U55C, trial_of
+from certificate import BOARD, trial_of
 from random_tasks import runs_to_the_end
 from sizable_graphs import BY_HAND, choice, depth_three, loaded, reconvergent, residual, stream, task
 from sizable_graphs import graph as made
@@ -95,7 +95,7 @@ def test_the_floor_deadlocks_in_no_order_of_execution(name: str):
 
 def test_the_floor_of_what_no_other_waits_for_is_the_shallowest():
     trial = trial_of(loaded(prefetch=50))
-    assert all(is_free(trial.width(name), trial.floor[name], U55C.memories) for name in trial.loads)
+    assert all(is_free(trial.width(name), trial.floor[name], BOARD.memories) for name in trial.loads)
 
 
 def test_one_over_the_limit_is_stopped_there():
@@ -134,9 +134,9 @@ def test_filled_depths_cost_as_much():
         width = trial.width(name)
         assert depth <= filled[name]
         assert (
-            price(width, filled[name], U55C.memories)
-            == price(width, depth, U55C.memories)
-            < price(width, filled[name] + 1, U55C.memories)
+            price(width, filled[name], BOARD.memories)
+            == price(width, depth, BOARD.memories)
+            < price(width, filled[name] + 1, BOARD.memories)
         )
 
 
@@ -153,4 +153,4 @@ def test_every_kernel_has_a_trial_of_its_own():
         for t in (task(f"a{k}", (8 + k,), (), (f"s{k}",), kernel=k), task(f"b{k}", (8 + k,), (f"s{k}",), kernel=k))
     ]
     graph = made(tasks, [stream(f"s{k}", f"a{k}", f"b{k}", 8 + k) for k in range(3)])
-    assert [set(trial.streams) for trial in trials_of(graph, U55C)] == [{"s0"}, {"s1"}, {"s2"}]
+    assert [set(trial.streams) for trial in trials_of(graph, BOARD)] == [{"s0"}, {"s1"}, {"s2"}]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
-from certificate import U55C
+from certificate import BOARD
 from random_turns import turning_graph, unbounded
 from sizable_graphs import graph, stream
 from tasks_by_hand import compute, route
@@ -74,7 +74,7 @@ def rows() -> TaskGraph:
 
 
 def deadlock(tasks: TaskGraph, values: Values | None = None) -> str:
-    found = simulate(tasks, U55C, launches=(values or {},), buckets=0).deadlock
+    found = simulate(tasks, BOARD, launches=(values or {},), buckets=0).deadlock
     return "" if found is None else found.text
 
 
@@ -84,20 +84,20 @@ def with_depth(tasks: TaskGraph, name: str, depth: int) -> TaskGraph:
 
 @pytest.mark.parametrize(("design", "fifo"), [(layered, "back"), (rows, "kept")])
 def test_a_row_is_held_and_one_token_less_is_a_deadlock_by_name(design: Callable[[], TaskGraph], fifo: str):
-    sized = certify(design(), U55C).tasks
+    sized = certify(design(), BOARD).tasks
     assert sized.stream[fifo].depth >= ROW
     assert deadlock(with_depth(sized, fifo, ROW)) == ""
     assert fifo in deadlock(with_depth(sized, fifo, ROW - 2))
     with pytest.raises(VerificationError, match=fifo):
-        as_given(with_depth(sized, fifo, 2), U55C)
+        as_given(with_depth(sized, fifo, 2), BOARD)
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_no_value_of_an_argument_deadlocks_or_is_slow(seed: int):
     design = turning_graph(seed)
-    sized = certify(design, U55C, 300_000).tasks
+    sized = certify(design, BOARD, 300_000).tasks
     for values in all_launches(design.arguments):
-        found, most = (simulate(g, U55C, launches=(values,), buckets=0) for g in (sized, unbounded(sized)))
+        found, most = (simulate(g, BOARD, launches=(values,), buckets=0) for g in (sized, unbounded(sized)))
         assert found.deadlock is None
         assert found.cycles <= most.cycles * (1 + SLACK)
 
@@ -120,9 +120,9 @@ def test_what_is_little_of_a_long_row_is_not_lost_on_a_short_one(monkeypatch: py
     short: Values = {"position": 20}
     monkeypatch.setattr("compiler.sizing.trial.all_launches", lambda _: ({}, short))
     monkeypatch.setattr(module, "all_launches", lambda _: ({},))
-    assert certify(detour(), U55C).tasks.stream["near"].depth == 2
+    assert certify(detour(), BOARD).tasks.stream["near"].depth == 2
     monkeypatch.setattr(module, "all_launches", lambda _: ({}, short))
-    found = certify(detour(), U55C).tasks.stream["near"]
+    found = certify(detour(), BOARD).tasks.stream["near"]
     assert found.depth > 2
     assert found.reason == module.ONE_VALUE
 
@@ -134,8 +134,8 @@ def test_by_rule_the_row_is_held_that_must_be(design: Callable[[], TaskGraph], f
     assert sized.stream[fifo].depth >= ROW
     assert strategy == "whole" or sized.stream[fifo].depth <= ROW + 2
     assert all(deadlock(sized, values) == "" for values in all_launches(sized.arguments))
-    most = simulate(unbounded(sized), U55C, buckets=0).cycles
-    assert simulate(sized, U55C, buckets=0).cycles <= most * (1 + SLACK)
+    most = simulate(unbounded(sized), BOARD, buckets=0).cycles
+    assert simulate(sized, BOARD, buckets=0).cycles <= most * (1 + SLACK)
 
 
 @pytest.mark.parametrize("strategy", get_args(Equalisation))
@@ -189,7 +189,7 @@ def test_a_loop_within_one_nest_has_no_depth_by_rule_but_a_certificate():
         UnsupportedError, match=r"b waits for tokens of on that are written only while it runs.*certify"
     ):
         by_rule(design, "normal")
-    assert deadlock(certify(design, U55C).tasks) == ""
+    assert deadlock(certify(design, BOARD).tasks) == ""
 
 
 def test_the_program_plans_what_goes_round_for_less_than_the_rule():
@@ -205,9 +205,9 @@ def by_rule(tasks: TaskGraph, strategy: FifoStrategy) -> TaskGraph:
 
 
 def planned(tasks: TaskGraph) -> TaskGraph:
-    depths = lp_depths(tasks, "normal", U55C.memories)
+    depths = lp_depths(tasks, "normal", BOARD.memories)
     return replace(tasks, streams=tuple(s._replace(depth=depths[s.name]) for s in tasks.streams))
 
 
 def price(tasks: TaskGraph) -> float:
-    return sum(steps.price(s.width, s.depth, U55C.memories) for s in tasks.streams)
+    return sum(steps.price(s.width, s.depth, BOARD.memories) for s in tasks.streams)
