@@ -1,10 +1,13 @@
-"""What objectives are called above a column and beside an axis."""
+"""What objectives are called above a column and beside an axis, and the order of fidelities."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from millrace.wire import Objective
+
+FIDELITIES = ("estimate", "simulate", "csynth", "cosim", "link", "board")
+"""The weakest first."""
 
 
 def column(objective: "Objective") -> str:

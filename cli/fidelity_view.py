@@ -6,20 +6,19 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
+from cli.columns import FIDELITIES
 from cli.output import share, table
 from millrace.numbers import number
 
 if TYPE_CHECKING:
     from millrace.wire import Difference, Metric
 
-_ORDER = ("estimate", "simulate", "csynth", "cosim", "link", "board")
-
 
 def fidelity_table(metrics: Sequence["Metric"], differences: Iterable["Difference"]) -> Table:
     """One line a metric, one column a fidelity, weakest first; behind a better value by how much the next weaker one
     was off.
     """
-    shown = [fidelity for fidelity in _ORDER if any(m.fidelity == fidelity for m in metrics)]
+    shown = [fidelity for fidelity in FIDELITIES if any(m.fidelity == fidelity for m in metrics)]
     values = {(m.name, m.fidelity): m.value for m in metrics}
     errors = {(d.metric, d.fidelity): d.error for d in differences}
     rows = [
@@ -48,5 +47,5 @@ def provenance(metrics: Iterable["Metric"]) -> Table:
         tool = f"{metric.tool} {metric.tool_version}"
         if tool not in known:
             known.append(tool)
-    rows = [(fidelity, escape(", ".join(tools[fidelity]))) for fidelity in _ORDER if fidelity in tools]
+    rows = [(fidelity, escape(", ".join(tools[fidelity]))) for fidelity in FIDELITIES if fidelity in tools]
     return table("", ("fidelity", "from"), rows)

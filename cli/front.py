@@ -6,16 +6,33 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
-from cli.columns import axes, column
+from cli.columns import FIDELITIES, axes, column
 from cli.output import console, share, table, verdict_word
 from cli.plot import Point
 from cli.plot import scatter as draw
 from dse.archive import KNEE
 from dse.objectives import LATENCY, in_words
+from millrace.numbers import number
 
 if TYPE_CHECKING:
-    from millrace.wire import DesignSummary, EstimateErrors, Exploration, Group, Groups, Objective, Pick, Scatter
+    from millrace.wire import (
+        Design,
+        DesignSummary,
+        EstimateErrors,
+        Exploration,
+        Group,
+        Groups,
+        Objective,
+        Pick,
+        Scatter,
+    )
 
+_REPLY = (
+    ("tokens_per_second", "tokens/s"),
+    ("first_token_time", "ms to the first token"),
+    ("hbm_share", "% of the HBM bound"),
+    ("energy_per_token", "mJ a token"),
+)
 _SIZES = ("default_tile_size", "overall_unroll", "stream_width", "hbm_channels")
 _KNOBS = "knobs: tile/unroll/\nwidth/hbm multiplier"
 """Their names stand above them, for a row is to fit on a line."""
@@ -42,6 +59,17 @@ def print_front(
         console.print(picks_table(exploration.picks, exploration.objectives))
     if exploration.estimate_errors is not None:
         console.print(errors_text(exploration.estimate_errors))
+
+
+def print_reply(design: "Design") -> None:
+    """What whole replies take by a design that makes such, each number at the best fidelity that it has."""
+    best = {m.name: m for m in sorted(design.metrics, key=lambda m: FIDELITIES.index(m.fidelity))}
+    found = [
+        f"{number(best[name].value)} {unit} [dim]{best[name].fidelity}[/]" for name, unit in _REPLY if name in best
+    ]
+    if found:
+        console.print(f"Whole replies by number {design.number}: {', '.join(found)}")
+        console.print(f"assumed: {design.assumed}", markup=False, style="dim")
 
 
 def front_table(

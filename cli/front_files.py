@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from cli.columns import FIDELITIES
 from millrace.numbers import number
 
 if TYPE_CHECKING:
     from millrace.wire import Design
 
-FIDELITIES = ("estimate", "simulate", "csynth", "cosim", "link", "board")
 _KNOBS = ("default_tile_size", "overall_unroll", "stream_width", "hbm_channels", "multiplier")
 _SPECIAL = {c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 _LATEX = str.maketrans(_SPECIAL | {"\\": r"\textbackslash{}", "<": r"\textless{}", ">": r"\textgreater{}"})

@@ -12,7 +12,7 @@ from rich.markup import escape
 from cli import complete, options
 from cli.commands.model import default_name, require_model
 from cli.errors import DONE, FAILED, NO, InterruptedExplorationError
-from cli.front import print_front
+from cli.front import print_front, print_reply
 from cli.grouped import grouped
 from cli.output import console, emit_json, errors
 from cli.replies import Reader, by_objectives
@@ -190,6 +190,8 @@ def print_result(reader: Reader, exploration: "Exploration", as_json: bool, ever
         emit_json({"exploration": exploration, "front": front, "groups": groups})
     elif front:
         print_front(exploration, reader.scatter(exploration.id), front, groups, every)
+        if exploration.workload.phase == "token" and exploration.picks:
+            print_reply(reader.design(exploration.picks[0].design_id))
     elif exploration.state == "done":
         console.print(f"none of the {exploration.evaluated} designs evaluated fits the platform")
     elif exploration.state != "failed":

@@ -22,7 +22,10 @@ from millrace.wire import (
     DesignSummary,
     Exploration,
     Groups,
+    Metric,
     ModelRef,
+    Pick,
+    Scatter,
     WorkloadShape,
 )
 
@@ -57,6 +60,27 @@ def _result(reader: _Reader, state: str = "done", as_json: bool = True) -> int:
 @pytest.mark.parametrize(("state", "passed", "code"), [("done", True, 0), ("done", False, 1), ("failed", None, 3)])
 def test_exit_code_follows_the_verdict(state: str, passed: bool | None, code: int):
     assert _result(_Reader(state, passed)) == code
+
+
+def test_replies_of_a_design_that_makes_tokens_are_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("cli.commands.explore.print_front", lambda *_: None)
+
+    class _Replying(_Reader):
+        def scatter(self, _exploration: str) -> Scatter:
+            return reply(Scatter)
+
+        def design(self, _design: str) -> Design:
+            metric = reply(Metric, name="tokens_per_second", value=744.0, fidelity="simulate")
+            return reply(Design, number=7, metrics=[metric], assumed="a start")
+
+    picks = [reply(Pick, kind="fastest", design_id="dsg_1")]
+    for phase in ("token", "decode"):
+        workload = reply(WorkloadShape, phase=phase)
+        found = reply(Exploration, state="done", picks=picks, workload=workload)
+        print_result(cast(Reader, _Replying("done", True)), found, as_json=False)
+        assert ("Whole replies by number 7: 744 tokens/s" in capsys.readouterr().out) == (phase == "token")
 
 
 def test_a_simulation_that_could_not_run_says_why(capsys: pytest.CaptureFixture[str]):

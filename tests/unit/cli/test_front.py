@@ -2,11 +2,22 @@ from typing import Any
 
 from wire_replies import reply
 
-from cli.front import errors_text, front_plot, front_table, picks_table
+from cli.front import errors_text, front_plot, front_table, picks_table, print_reply
 from cli.output import console
 from cli.replies import by_objectives
 from compiler.options import Knobs
-from millrace.wire import CsimSummary, DesignSummary, EstimateErrors, Group, Objective, Pick, Scatter, SimulationSummary
+from millrace.wire import (
+    CsimSummary,
+    Design,
+    DesignSummary,
+    EstimateErrors,
+    Group,
+    Metric,
+    Objective,
+    Pick,
+    Scatter,
+    SimulationSummary,
+)
 
 
 def simulation(latency: float | None, error: float | None = None, deadlock: str | None = None) -> SimulationSummary:
@@ -44,6 +55,19 @@ def test_a_front_of_other_objectives_has_their_columns():
         console.print(picks_table([pick], objectives))
     row = capture.get().splitlines()[2]
     assert row.split() == ["least", "area", "0", "40.0", "estimate", "100.0", "estimate", "95.0", "30.0", "estimate"]
+
+
+def test_what_a_design_that_replies_takes_stands_below_its_front():
+    found = [("tokens_per_second", 700.0, "estimate"), ("tokens_per_second", 744.0, "simulate")]
+    found += [("first_token_time", 110.0, "simulate"), ("energy_per_token", 44.1, "estimate")]
+    metrics = [reply(Metric, name=name, value=value, fidelity=fidelity) for name, value, fidelity in found]
+    with console.capture() as capture:
+        print_reply(reply(Design, number=93, metrics=metrics, assumed="0.27 ms for each start"))
+        print_reply(reply(Design, number=94, metrics=[], assumed=None))
+    assert " ".join(capture.get().split()) == (
+        "Whole replies by number 93: 744 tokens/s simulate, 110 ms to the first token simulate, "
+        "44.1 mJ a token estimate assumed: 0.27 ms for each start"
+    )
 
 
 def test_table_names_verdicts():
