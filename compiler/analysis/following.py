@@ -19,7 +19,7 @@ from compiler.analysis.rows import kept_rows, row_loops
 from compiler.analysis.walked_together import walked_together
 from compiler.graph.converter import shared_prefix
 from compiler.graph.design import Design
-from compiler.graph.itensor import ITensor
+from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.program import Argument, BoundLoop, LoopNest
 from compiler.graph.task_graph import (
@@ -109,6 +109,11 @@ def following(design: Design, tasks: Sequence[Task], streams: Iterable[Stream]) 
     return found
 
 
+def _outside(loops: Sequence[Loop], number: int) -> tuple[Loop, ...]:
+    """Loops around one, as they walk: without those of one iteration."""
+    return tuple(loop for loop in loops[:number] if loop.trip > 1)
+
+
 class _Following:
     """From the operations that walk rows back along the streams that bring them: which loop of each task follows, and
     how many rows an iteration takes.
@@ -172,11 +177,14 @@ class _Following:
             case RomTask():
                 raise _CanNotFollowError(f"{source.name} passes on the whole of what it holds")
             case ForkTask():
-                trips = tuple(k.trip for k in itensor.loops)
-                if source.timing.trips != trips:
+                read = source.reads[0].stream
+                passed = self.streams[read].itensor.loops  # the same tokens, in loops of its own
+                number = next((k for k, one in enumerate(passed) if one.dim == itensor.loops[loop].dim), None)
+                if number is None or _outside(passed, number) != _outside(itensor.loops, loop):
                     raise _CanNotFollowError(f"{source.name} copies in another order")
-                self._set(source.name, _Trip(loop, step, fixed=0, whole=trips[loop]))
-                self._stream(source.reads[0].stream, itensor, loop, step)
+                own = passed[number]
+                self._set(source.name, _Trip(number, own.step, fixed=0, whole=own.trip))
+                self._stream(read, self.streams[read].itensor, number, own.step)
             case ConverterTask():
                 self._converter(source, itensor, loop, step)
             case _:

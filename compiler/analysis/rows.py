@@ -7,6 +7,7 @@ layer lie behind each other. The new row is stored as it would be read.
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple
 
 from compiler.analysis.boundary import carried
@@ -80,6 +81,19 @@ def _row_loops(same: Same[LinalgGraph]) -> Mapping[str, int]:
         for dim in range(len(op.loops))
         if classes.find(("loop", op.name, dim)) in roots
     }
+
+
+def tokens_of_rows(graph: LinalgGraph, value: str, streamed: ITensor) -> int:
+    """Tokens of a value behind which a launch may end: of each iteration of the outermost loop over rows that stay in
+    memory; 0 where nothing reads it along with such.
+    """
+    loops = row_loops(graph)
+    for op, number in graph.consumers[value]:
+        dims = op.inputs[number].dims
+        for k, loop in enumerate(streamed.loops):
+            if op.name in loops and loop.dim is not None and dims[loop.dim] == loops[op.name]:
+                return prod(inside.trip for inside in streamed.loops[k + 1 :] if inside.dim is not None)
+    return 0
 
 
 def all_rows(one: ITensor, row: Row) -> ITensor:

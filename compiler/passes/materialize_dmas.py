@@ -15,7 +15,7 @@ from compiler.analysis.growth import divisors
 from compiler.analysis.joint_loads import joint_load_of, tokens_between, words_together
 from compiler.analysis.loads import Width, dealt_ports, load_channels
 from compiler.analysis.resident import resident_loads
-from compiler.analysis.rows import given_rows, kept_rows, made_rows, row_tokens
+from compiler.analysis.rows import given_rows, kept_rows, made_rows, row_tokens, tokens_of_rows
 from compiler.analysis.shared_loads import Group, shared_loads, shared_name, sharing, tokens_of_words
 from compiler.analysis.tasks import plan_packing
 from compiler.graph.design import Design, Packing, Transfer
@@ -54,6 +54,8 @@ class MaterializeDmas(Pass):
                 return row_tokens(load.itensor, axes[load.value])
             if load.value in between:
                 return between[load.value]
+            if stopping := tokens_of_rows(graph, load.value, load.itensor):
+                return stopping
             layered = by_layer and _layers_of(design, load) > 1
             apart = by_input or layered or graph.value[load.value].row is not None
             return load.itensor.without_rereads().tokens if apart else 0

@@ -24,20 +24,22 @@ GIVEN = Body(
 ADDED = Body(("f32", "f32"), (ScalarOp("arith.addf", (0, 1), "f32"),), 2)
 
 
-def stepping(layers: int = 2, slots: int = SLOTS, *, wide: bool = False) -> LinalgGraph:
-    """`wide`: the table has a row as long as the state's, else a number."""
+def stepping(layers: int = 2, slots: int = SLOTS, *, wide: bool = False, twice: bool = False) -> LinalgGraph:
+    """`wide`: the table has a row as long as the state's, else a number. `twice`: the rows are added up by two
+    operations, whose sums are added.
+    """
     position = Row("position", slots)
     values = [
         Value("x", (WIDTH,), "f32", "input", "x"),
         Value("seen", (slots + 1, WIDTH) if wide else (slots + 1,), "f32", "param", "seen", row=position),
     ]
     ops, outputs = list[LinalgOp](), list[Output]()
-    before = "x"
+    before, sums = "x", ("sum", "more") if twice else ("sum",)
     for h in (f"h{n}" for n in range(layers)):
         values += [
             Value(f"{h}.scale", (WIDTH,), "f32", "param", f"{h}.scale"),
             Value(f"{h}.k_past", (slots, WIDTH), "f32", "state", f"{h}.k_past"),
-            *(Value(f"{h}.{name}", (WIDTH,), "f32") for name in ("key", "sum", "out")),
+            *(Value(f"{h}.{name}", (WIDTH,), "f32") for name in ("key", *sums, "out")),
             Value(f"{h}.keys", (slots + 1, WIDTH), "f32"),
         ]
         ops += [
@@ -48,12 +50,15 @@ def stepping(layers: int = 2, slots: int = SLOTS, *, wide: bool = False) -> Lina
                 f"{h}.join", "concat", (slots + 1, WIDTH), ("parallel",) * 2, (0, 1),
                 (Operand(f"{h}.key", (1,)), Operand(f"{h}.k_past", (0, 1))), (Operand(f"{h}.keys", (0, 1)),), axis=0,
             ),
-            LinalgOp(
-                f"{h}.sum", "generic", (WIDTH, slots + 1), ("parallel", "reduction"), (0, 1),
-                (Operand(f"{h}.keys", (1, 0)), Operand("seen", (1, 0) if wide else (1,))), (Operand(f"{h}.sum", (0,)),),
-                F32_PRODUCT, Reduction("add", 0.0),
+            *(LinalgOp(
+                f"{h}.{name}", "generic", (WIDTH, slots + 1), ("parallel", "reduction"), (0, 1),
+                (Operand(f"{h}.keys", (1, 0)), Operand("seen", (1, 0) if wide else (1,))),
+                (Operand(f"{h}.{name}", (0,)),), F32_PRODUCT, Reduction("add", 0.0),
+            ) for name in sums),
+            elementwise(
+                f"{h}.out", (WIDTH,), (Operand(f"{h}.sum", (0,)), Operand(f"{h}.more" if twice else before, (0,))),
+                f"{h}.out", ADDED,
             ),
-            elementwise(f"{h}.out", (WIDTH,), (Operand(f"{h}.sum", (0,)), Operand(before, (0,))), f"{h}.out", ADDED),
         ]  # fmt: skip
         outputs.append(Output(f"{h}.k", f"{h}.key", (0,), (1, WIDTH), row=position))
         before = f"{h}.out"
