@@ -11,11 +11,12 @@ from bench.mutants.source import Function, Line, Piece
 _FACTOR = re.compile(r"\b(\w+) \* (\d+)")
 _COUNTER = re.compile(r"\b(?:fill|drain)\d+\b")
 _STEP = re.compile(
-    r"(?P<name>(?:fill|drain)(?P<number>\d+)) = (?P=name) == (?P<last>\d+) \? 0 : (?P=name) \+ (?P<by>1);"
+    r"(?P<name>(?:fill|drain)(?P<number>\d+)) = (?P=name) == (?P<last>\d+) \? 0 : int\((?P=name)\) \+ (?P<by>1);"
 )
 _CARRY = re.compile(r"if \((?P<name>(?:fill|drain)\d+) == (?P<start>0)\) \{")
 _RING = re.compile(
-    r"(?P<name>\w+) = (?P=name) < (?P<limit>\d+) \? (?P=name)(?: \+ (?P<on>\d+))? : (?P=name) - (?P<back>\d+);"
+    r"(?P<name>\w+) = (?P=name) < (?P<limit>\d+) \? (?P<value>int\((?P=name)\)|(?P=name))(?: \+ (?P<on>\d+))?"
+    r" : (?P=value) - (?P<back>\d+);"
 )
 _HALF = re.compile(r"round % 2|\(round \+ 1\) % 2")
 _READ = re.compile(r"token = (\w+)\.read\(\);")
@@ -76,7 +77,7 @@ def _ports(function: Function) -> int:
 
 def _ring(code: Piece, match: re.Match[str]) -> Iterator[Place]:
     """Amounts off by what both sides step by. A limit that is higher by less than a ring only wraps later."""
-    amounts = {group: int(number) for group, number in match.groupdict().items() if group != "name" and number}
+    amounts = {group: int(match[group]) for group in ("limit", "on", "back") if match[group]}
     unit = gcd(*amounts.values())
     for group, amount in amounts.items():
         off = (amount - unit,) if group == "limit" and "on" in amounts else (amount - unit, amount + unit)
@@ -92,7 +93,8 @@ def converter(function: Function) -> Iterator[Place]:
     for line in function.lines:
         if (match := _STEP.fullmatch(line.code.text)) and match["name"] in counts:
             last = int(match["last"])
-            ends_here = match["number"] == "0" and not rounds  # the walk is over when this one would wrap
+            # The walk is over when this one would wrap, or it wraps by itself.
+            ends_here = (match["number"] == "0" and not rounds) or (last & (last + 1)) == 0
             yield become(line.code.part(match, "last"), map(str, (last - 1,) if ends_here else near(last)))
             yield become(line.code.part(match, "by"), ("2",))
         elif (match := _CARRY.fullmatch(line.code.text)) and match["name"] in carries:

@@ -195,9 +195,11 @@ def _for_inputs(folded: Design, layers: Layers, tasks: Sequence[Task]) -> list[T
 
 def _counted(task: Task, told: Argument, *, keeps: bool) -> Task:
     """A task whose outermost loop is over inputs, or of a converter over the rounds of all of them, or the steps of one
-    that `keeps` what it passes on for each.
+    that `keeps` what it passes on for each, or of windows over the rows of all of them.
     """
     bound = BoundLoop(0, told)
+    if isinstance(task, WindowTask) and task.walk.late:
+        bound = BoundLoop(0, told, task.walk.late, (task.timing.trips[0] - task.walk.late) // told.most)
     if isinstance(task, ConverterTask):
         plan = task.converter
         fixed, all_inputs = (plan.fill, plan.drain) if keeps else (plan.realisation.delay, plan.shared)

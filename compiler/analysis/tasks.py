@@ -174,7 +174,8 @@ def _window_task(
     op: LinalgOp, nest: Nest, kernel: int, value: Value, read: str, write: str, platform: Platform
 ) -> WindowTask:
     """Takes a line in each phase of a row, and passes on the taps of windows of which it is the last line, those of an
-    element before the next element comes. Rows of two kinds are two nests in turn, as often as the loops outside say.
+    element before the next element comes. Rows of two kinds are two nests in turn, as often as the loops outside say;
+    rows of walks that leave `late` are one loop.
     """
     windows, axis, walk = op.windows, op.axis, line_walk(op, value.shape)
     assert windows is not None
@@ -183,11 +184,19 @@ def _window_task(
     inside = [loop for loop in nest.loops if loop.dim > axis]
     in_turn = bool(inside) and inside[-1].dim == windows.loop  # taps come one after the other
     trips = tuple(loop.trip for loop in inside)
-    nests = [_rows_of_lines(walk, rows, trips, in_turn, (read, write)) for rows in walk.parts]
+    outside = nest.trips[:over]
+    parts = walk.parts
+    if walk.late:
+        walks, outside = prod(outside[nest.restarts :]), outside[: nest.restarts]
+        (rows,) = parts
+        taken = walks * rows.taking
+        parts = (rows._replace(rows=taken + walk.late, taking=taken, high=taken + walk.late),)
+        over = len(outside)
+    nests = [_rows_of_lines(walk, rows, trips, in_turn, (read, write)) for rows in parts]
     within = [loop.trip for loop in inside if loop.dim != windows.loop]
     width = prod(nest.unroll[d] for d in op.inputs[0].dims) * DTYPE_BITS[value.dtype]
     buffers = line_buffers(walk, prod(within), width, platform.memories)
-    outside, depth, name = nest.trips[:over], READ_WRITE_CYCLES + BUFFER_CYCLES, c_name(op.name)
+    depth, name = READ_WRITE_CYCLES + BUFFER_CYCLES, c_name(op.name)
     if len(nests) > 1:
         times = prod(outside)
         turns = (Repeat(times, tuple(nests)),) if times > 1 else tuple(nests)

@@ -341,12 +341,20 @@ class ConcatTask(StructuredTask):
 @dataclass(frozen=True)
 class WindowTask(StructuredTask):
     """Keeps lines of a tensor, and passes on windows of them. Its nest in time has a loop over rows of lines instead of
-    that over windows, and one over the phases of a row inside of it, where there are several.
+    that over windows, and one over the phases of a row inside of it, where there are several. Where windows leave a row
+    late that loop is over the rows of all walks, which follow each other; loops that restart the pipeline stay outside.
     """
 
     kind = "window"
 
     walk: LineWalk
+
+    @property
+    def walks(self) -> int:
+        """How many follow each other in the loop over rows; 1 where each has its own."""
+        if not self.walk.late:
+            return 1
+        return (self.timing.trips[self.timing.restarts] - self.walk.late) // (self.walk.lines // self.walk.stride)
 
 
 @hashed_once

@@ -17,6 +17,11 @@ A line that repeats is kept from when it comes until it left for the last time.
 
 Where the stride does not divide the number of lines, the last lines make a shorter row. What no window reads of these
 is taken all the same, since whoever makes them passes them on.
+
+Padded windows of as many rows as there are leave a row `late`. Where one tensor follows another, or the rows of one
+row's pixels those of the next, the first row of the next is then taken while the last windows of this one leave: n
+walks of m rows are n * m + 1. What waits of the last lines lies outside of the next windows, and what comes outside of
+the last ones.
 """
 
 from dataclasses import dataclass
@@ -120,6 +125,15 @@ class LineWalk(NamedTuple):
         low, high = (min(max(n - first, 0), end - first) for n in (self.first_row, self.first_row + self.windows))
         single = max(phased, self.phase + 1 if high > low else 0)
         return Rows(first, end - first, single if end - first == 1 else self.stride, taking, phased, low, high)
+
+    @property
+    def late(self) -> int:
+        """1 where a window leaves in every row behind the first, and in one behind the last: the next walk can then
+        follow a row earlier. Else 0.
+        """
+        if self.repeat > 1 or self.lines % self.stride or self.lines // self.stride < 2:
+            return 0
+        return int(self.first_row == 1 and self.windows == self.lines // self.stride)
 
     @property
     def begins_outside(self) -> bool:

@@ -1,4 +1,9 @@
-"""Loop counters that advance by carry instead of by nesting: two walks in one pipelined loop, without division."""
+"""Loop counters that advance by carry instead of by nesting: two walks in one pipelined loop, without division.
+
+They have the bits that their largest value needs: HLS finds those of a loop's own variable, but not of one that an
+iteration leaves to the next. What one advances to is computed as int, since of an int and an ap_uint neither is the
+type of both.
+"""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -8,13 +13,23 @@ from compiler.graph.itensor import Loop
 from compiler.targets.writer import CppWriter, Namer
 
 
+def counter(name: str, most: int, begin: int = 0) -> str:
+    """The declaration of one that counts to `most`."""
+    return f"ap_uint<{max(1, most.bit_length())}> {name} = {begin};"
+
+
+def advanced(name: str, last: str) -> str:
+    """What takes a counter to the next iteration; from `last` it goes back to zero."""
+    return f"{name} = {name} == {last} ? 0 : int({name}) + 1;"
+
+
 def advance(out: CppWriter, names: Sequence[str], lasts: Sequence[str], carry: str = "") -> None:
     """Counters, outermost first, to the next iteration; from their `lasts` they go back to zero. `carry` is the
     statement that runs where all do.
     """
     with ExitStack() as stack:
         for name, last in reversed(list(zip(names, lasts, strict=True))):
-            out.line(f"{name} = {name} == {last} ? 0 : {name} + 1;")
+            out.line(advanced(name, last))
             if name != names[0] or carry:
                 stack.enter_context(out.block(f"if ({name} == 0)"))
         if carry:
@@ -33,8 +48,8 @@ class Counters:
         return Counters(tuple(namer.name(f"{prefix}{k}") for k in range(len(loops))), tuple(loops))
 
     def declare(self, out: CppWriter) -> None:
-        if self.names:
-            out.line(f"int {', '.join(f'{name} = 0' for name in self.names)};")
+        for name, loop in zip(self.names, self.loops, strict=True):
+            out.line(counter(name, loop.trip - 1))
 
     def advance(self, out: CppWriter, carry: str = "") -> None:
         """To the next token; `carry` is the statement that runs behind the last one."""

@@ -40,7 +40,7 @@ from compiler.graph.program import (
     trips_at,
 )
 from compiler.graph.task_graph import TimingSpec
-from compiler.targets.counters import advance
+from compiler.targets.counters import advance, counter
 from compiler.targets.writer import CppWriter, Namer
 
 
@@ -200,8 +200,10 @@ class ProgramCode:
             single = len(self.counters) == 1 and bool(self.counters[0])
             flat = self.counters[0] if single else self.namer.name("t")
             counted = [(name, trip) for name, trip in zip(self.counters, self._trips, strict=True) if name]
-            if counted and not single:
-                out.line(f"int {', '.join(f'{name} = 0' for name, _ in counted)};")
+            if not single:
+                for k, name in enumerate(self.counters):
+                    if name:
+                        out.line(counter(name, max(nest.trips[k] for nest in self.turns) - 1))
             stack.enter_context(out.block(f"for (int {flat} = 0; {flat} < {iterations}; ++{flat})"))
             if not iterations.isdigit():
                 out.pragma(self._tripcount())

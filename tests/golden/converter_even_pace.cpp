@@ -6,8 +6,10 @@ void even_pace(hls::stream<int>& in, hls::stream<int>& out) {
   int buffer[2][4][8];
 #pragma HLS bind_storage variable=buffer type=ram_s2p impl=lutram
 #pragma HLS dependence variable=buffer type=inter direction=RAW distance=159 dependent=true
-  int fill0 = 0, fill1 = 0;
-  int drain0 = 0, drain1 = 0;
+  ap_uint<3> fill0 = 0;
+  ap_uint<2> fill1 = 0;
+  ap_uint<2> drain0 = 0;
+  ap_uint<3> drain1 = 0;
   for (int round = 0; round < 7; ++round) {
     for (int step = 0; step < 32; ++step) {
       for (int t = 0; t < 128; ++t) {
@@ -20,16 +22,16 @@ void even_pace(hls::stream<int>& in, hls::stream<int>& out) {
           int token;
           token = buffer[(round + 1) % 2][drain0][drain1];
           out.write(token);
-          drain1 = drain1 == 7 ? 0 : drain1 + 1;
+          drain1 = drain1 == 7 ? 0 : int(drain1) + 1;
           if (drain1 == 0) {
-            drain0 = drain0 == 3 ? 0 : drain0 + 1;
+            drain0 = drain0 == 3 ? 0 : int(drain0) + 1;
           }
         }
         if (round < 6 && t == 0) {
           buffer[round % 2][fill1][fill0] = came;
-          fill1 = fill1 == 3 ? 0 : fill1 + 1;
+          fill1 = fill1 == 3 ? 0 : int(fill1) + 1;
           if (fill1 == 0) {
-            fill0 = fill0 == 7 ? 0 : fill0 + 1;
+            fill0 = fill0 == 7 ? 0 : int(fill0) + 1;
           }
         }
       }

@@ -8,8 +8,9 @@ void convert_g_to_op_y_in0(hls::stream<f32x16>& in, hls::stream<f32x16>& out) {
 #pragma HLS array_partition variable=buffer type=cyclic factor=16 dim=2
 #pragma HLS bind_storage variable=buffer type=ram_s2p impl=lutram
 #pragma HLS dependence variable=buffer type=inter direction=RAW distance=9 dependent=true
-  int fill0 = 0, fill1 = 0;
-  int drain0 = 0;
+  ap_uint<2> fill0 = 0;
+  ap_uint<2> fill1 = 0;
+  ap_uint<4> drain0 = 0;
   for (int t = 0; t < 48; ++t) {
 #pragma HLS pipeline II=1 style=flp
     f32x16 came;
@@ -26,16 +27,16 @@ void convert_g_to_op_y_in0(hls::stream<f32x16>& in, hls::stream<f32x16>& out) {
         }
       }
       out.write(token);
-      drain0 = drain0 == 11 ? 0 : drain0 + 1;
+      drain0 = drain0 == 11 ? 0 : int(drain0) + 1;
     }
     if (t < 12) {
       for (int e1 = 0; e1 < 16; ++e1) {
 #pragma HLS unroll
         buffer[fill1][fill0 * 16 + e1] = came[e1];
       }
-      fill1 = fill1 == 3 ? 0 : fill1 + 1;
+      fill1 = fill1 == 3 ? 0 : int(fill1) + 1;
       if (fill1 == 0) {
-        fill0 = fill0 == 2 ? 0 : fill0 + 1;
+        fill0 = fill0 == 2 ? 0 : int(fill0) + 1;
       }
     }
   }

@@ -8,8 +8,8 @@ void convert_h_to_op_g_in0(hls::stream<f32x16>& in, hls::stream<f32x16>& out) {
 #pragma HLS array_partition variable=buffer type=complete dim=3
 #pragma HLS bind_storage variable=buffer type=ram_s2p impl=lutram
 #pragma HLS dependence variable=buffer type=inter direction=RAW distance=1 dependent=true
-  int fill0 = 0;
-  int drain0 = 0;
+  ap_uint<2> fill0 = 0;
+  ap_uint<2> drain0 = 0;
   for (int round = 0; round < 4; ++round) {
     for (int t = 0; t < 4; ++t) {
 #pragma HLS pipeline II=1 style=flp
@@ -24,7 +24,7 @@ void convert_h_to_op_g_in0(hls::stream<f32x16>& in, hls::stream<f32x16>& out) {
           token[e1] = buffer[(round + 1) % 2][drain0][e1];
         }
         out.write(token);
-        drain0 = drain0 == 3 ? 0 : drain0 + 1;
+        drain0 = drain0 == 3 ? 0 : int(drain0) + 1;
       }
       if (round < 3) {
         for (int e0 = 0; e0 < 4; ++e0) {
@@ -34,7 +34,7 @@ void convert_h_to_op_g_in0(hls::stream<f32x16>& in, hls::stream<f32x16>& out) {
             buffer[round % 2][e0][fill0 * 4 + e1] = came[e0 * 4 + e1];
           }
         }
-        fill0 = fill0 == 3 ? 0 : fill0 + 1;
+        fill0 = fill0 == 3 ? 0 : int(fill0) + 1;
       }
     }
   }

@@ -8,8 +8,10 @@ void refill_with_tiles(hls::stream<i32x4>& in, hls::stream<int>& out) {
 #pragma HLS array_partition variable=buffer type=cyclic factor=2 dim=2
 #pragma HLS bind_storage variable=buffer type=ram_s2p impl=lutram
 #pragma HLS dependence variable=buffer type=inter direction=RAW distance=8 dependent=true
-  int fill0 = 0, fill1 = 0;
-  int drain0 = 0, drain1 = 0;
+  ap_uint<2> fill0 = 0;
+  ap_uint<1> fill1 = 0;
+  ap_uint<2> drain0 = 0;
+  ap_uint<3> drain1 = 0;
   for (int round = 0; round < 7; ++round) {
     for (int t = 0; t < 32; ++t) {
 #pragma HLS pipeline II=1 style=flp
@@ -21,9 +23,9 @@ void refill_with_tiles(hls::stream<i32x4>& in, hls::stream<int>& out) {
         int token;
         token = buffer[drain0][drain1];
         out.write(token);
-        drain1 = drain1 == 7 ? 0 : drain1 + 1;
+        drain1 = drain1 == 7 ? 0 : int(drain1) + 1;
         if (drain1 == 0) {
-          drain0 = drain0 == 3 ? 0 : drain0 + 1;
+          drain0 = drain0 == 3 ? 0 : int(drain0) + 1;
         }
       }
       if (round < 6 && t >= 24) {
@@ -34,9 +36,9 @@ void refill_with_tiles(hls::stream<i32x4>& in, hls::stream<int>& out) {
             buffer[fill1 * 2 + e0][fill0 * 2 + e1] = came[e0 * 2 + e1];
           }
         }
-        fill1 = fill1 == 1 ? 0 : fill1 + 1;
+        fill1 = fill1 == 1 ? 0 : int(fill1) + 1;
         if (fill1 == 0) {
-          fill0 = fill0 == 3 ? 0 : fill0 + 1;
+          fill0 = fill0 == 3 ? 0 : int(fill0) + 1;
         }
       }
     }

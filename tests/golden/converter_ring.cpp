@@ -6,10 +6,12 @@ void ring(hls::stream<int>& in, hls::stream<int>& out) {
   int buffer[7][8];
 #pragma HLS bind_storage variable=buffer type=ram_s2p impl=lutram
 #pragma HLS dependence variable=buffer type=inter direction=RAW distance=11 dependent=true
-  int fill0 = 0, fill1 = 0;
-  int fill_origin = 0;
-  int drain0 = 0, drain1 = 0;
-  int drain_origin = 0;
+  ap_uint<2> fill0 = 0;
+  ap_uint<3> fill1 = 0;
+  ap_uint<3> fill_origin = 0;
+  ap_uint<3> drain0 = 0;
+  ap_uint<2> drain1 = 0;
+  ap_uint<3> drain_origin = 0;
   for (int round = 0; round < 7; ++round) {
     for (int t = 0; t < 32; ++t) {
 #pragma HLS pipeline II=1 style=flp
@@ -23,11 +25,11 @@ void ring(hls::stream<int>& in, hls::stream<int>& out) {
         int token;
         token = buffer[drain_at][drain0];
         out.write(token);
-        drain1 = drain1 == 3 ? 0 : drain1 + 1;
+        drain1 = drain1 == 3 ? 0 : int(drain1) + 1;
         if (drain1 == 0) {
-          drain0 = drain0 == 7 ? 0 : drain0 + 1;
+          drain0 = drain0 == 7 ? 0 : int(drain0) + 1;
           if (drain0 == 0) {
-            drain_origin = drain_origin < 3 ? drain_origin + 4 : drain_origin - 3;
+            drain_origin = drain_origin < 3 ? int(drain_origin) + 4 : int(drain_origin) - 3;
           }
         }
       }
@@ -35,11 +37,11 @@ void ring(hls::stream<int>& in, hls::stream<int>& out) {
         int fill_at = fill_origin + fill0;
         fill_at = fill_at < 7 ? fill_at : fill_at - 7;
         buffer[fill_at][fill1] = came;
-        fill1 = fill1 == 7 ? 0 : fill1 + 1;
+        fill1 = fill1 == 7 ? 0 : int(fill1) + 1;
         if (fill1 == 0) {
-          fill0 = fill0 == 3 ? 0 : fill0 + 1;
+          fill0 = fill0 == 3 ? 0 : int(fill0) + 1;
           if (fill0 == 0) {
-            fill_origin = fill_origin < 3 ? fill_origin + 4 : fill_origin - 3;
+            fill_origin = fill_origin < 3 ? int(fill_origin) + 4 : int(fill_origin) - 3;
           }
         }
       }

@@ -8,10 +8,14 @@ void banks_apart_in_a_ring(hls::stream<i32x3>& in, hls::stream<i32x8>& out) {
 #pragma HLS array_partition variable=buffer type=complete dim=3
 #pragma HLS bind_storage variable=buffer type=ram_s2p impl=lutram
 #pragma HLS dependence variable=buffer type=inter direction=RAW distance=7 dependent=true
-  int fill0 = 0, fill1 = 0, fill2 = 0;
-  int fill_origin = 0;
-  int drain0 = 0, drain1 = 0, drain2 = 0;
-  int drain_origin = 0;
+  ap_uint<1> fill0 = 0;
+  ap_uint<2> fill1 = 0;
+  ap_uint<1> fill2 = 0;
+  ap_uint<2> fill_origin = 0;
+  ap_uint<1> drain0 = 0;
+  ap_uint<1> drain1 = 0;
+  ap_uint<2> drain2 = 0;
+  ap_uint<2> drain_origin = 0;
   for (int round = 0; round < 6; ++round) {
     for (int step = 0; step < 4; ++step) {
       for (int t = 0; t < 4; ++t) {
@@ -32,13 +36,13 @@ void banks_apart_in_a_ring(hls::stream<i32x3>& in, hls::stream<i32x8>& out) {
             }
           }
           out.write(token);
-          drain2 = drain2 == 2 ? 0 : drain2 + 1;
+          drain2 = drain2 == 2 ? 0 : int(drain2) + 1;
           if (drain2 == 0) {
-            drain1 = drain1 == 1 ? 0 : drain1 + 1;
+            drain1 = drain1 == 1 ? 0 : int(drain1) + 1;
             if (drain1 == 0) {
-              drain0 = drain0 == 1 ? 0 : drain0 + 1;
+              drain0 = drain0 == 1 ? 0 : int(drain0) + 1;
               if (drain0 == 0) {
-                drain_origin = drain_origin < 1 ? drain_origin + 2 : drain_origin - 1;
+                drain_origin = drain_origin < 1 ? int(drain_origin) + 2 : int(drain_origin) - 1;
               }
             }
           }
@@ -50,13 +54,13 @@ void banks_apart_in_a_ring(hls::stream<i32x3>& in, hls::stream<i32x8>& out) {
 #pragma HLS unroll
             buffer[fill_at][fill1 * 3 + e0][fill2] = came[e0];
           }
-          fill2 = fill2 == 1 ? 0 : fill2 + 1;
+          fill2 = fill2 == 1 ? 0 : int(fill2) + 1;
           if (fill2 == 0) {
-            fill1 = fill1 == 3 ? 0 : fill1 + 1;
+            fill1 = fill1 == 3 ? 0 : int(fill1) + 1;
             if (fill1 == 0) {
-              fill0 = fill0 == 1 ? 0 : fill0 + 1;
+              fill0 = fill0 == 1 ? 0 : int(fill0) + 1;
               if (fill0 == 0) {
-                fill_origin = fill_origin < 1 ? fill_origin + 2 : fill_origin - 1;
+                fill_origin = fill_origin < 1 ? int(fill_origin) + 2 : int(fill_origin) - 1;
               }
             }
           }

@@ -6,7 +6,7 @@ void rows(hls::stream<float>& x, hls::stream<float>& rows_1) {
 #pragma HLS array_partition variable=lines type=complete dim=1
 #pragma HLS bind_storage variable=lines type=ram_s2p impl=lutram
 #pragma HLS dependence variable=lines type=inter direction=RAW distance=96 dependent=true
-  int at = 0;
+  ap_uint<5> at = 0;
   float column[3];
 #pragma HLS array_partition variable=column type=complete
   for (int row = 0; row < 4; ++row) {
@@ -33,7 +33,7 @@ void rows(hls::stream<float>& x, hls::stream<float>& rows_1) {
               rows_1.write(token);
             }
             if (n3 == 2) {
-              at = at == 31 ? 0 : at + 1;
+              at = at == 31 ? 0 : int(at) + 1;
             }
           }
         }

@@ -7,7 +7,7 @@ void pixels(hls::stream<float>& rows, hls::stream<float>& pixels_1) {
 #pragma HLS array_partition variable=lines type=complete dim=1
 #pragma HLS bind_storage variable=lines type=ram_s2p impl=lutram
 #pragma HLS dependence variable=lines type=inter direction=RAW distance=36 dependent=true
-  int at = 0;
+  ap_uint<4> at = 0;
   float column[3];
 #pragma HLS array_partition variable=column type=complete
   static const int trips0[2] = {4, 1};
@@ -19,7 +19,11 @@ void pixels(hls::stream<float>& rows, hls::stream<float>& pixels_1) {
 #pragma HLS loop_flatten off
       const int trip0 = trips0[turn];
       const int iterations = trip0 * 72;
-      int row = 0, phase = 0, n2 = 0, n3 = 0, n4 = 0;
+      ap_uint<2> row = 0;
+      ap_uint<1> phase = 0;
+      ap_uint<2> n2 = 0;
+      ap_uint<2> n3 = 0;
+      ap_uint<2> n4 = 0;
       for (int t = 0; t < iterations; ++t) {
 #pragma HLS loop_tripcount min=72 max=288 avg=180
 #pragma HLS pipeline II=1 style=flp
@@ -43,17 +47,17 @@ void pixels(hls::stream<float>& rows, hls::stream<float>& pixels_1) {
           pixels_1.write(token);
         }
         if (n4 == 2) {
-          at = at == 11 ? 0 : at + 1;
+          at = at == 11 ? 0 : int(at) + 1;
         }
-        n4 = n4 == 2 ? 0 : n4 + 1;
+        n4 = n4 == 2 ? 0 : int(n4) + 1;
         if (n4 == 0) {
-          n3 = n3 == 2 ? 0 : n3 + 1;
+          n3 = n3 == 2 ? 0 : int(n3) + 1;
           if (n3 == 0) {
-            n2 = n2 == 3 ? 0 : n2 + 1;
+            n2 = n2 == 3 ? 0 : int(n2) + 1;
             if (n2 == 0) {
-              phase = phase == 1 ? 0 : phase + 1;
+              phase = phase == 1 ? 0 : int(phase) + 1;
               if (phase == 0) {
-                row = row == trip0 - 1 ? 0 : row + 1;
+                row = row == trip0 - 1 ? 0 : int(row) + 1;
               }
             }
           }

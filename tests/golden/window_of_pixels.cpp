@@ -6,7 +6,7 @@ void pixels(hls::stream<f32x3>& rows, hls::stream<f32x9>& pixels_1) {
 #pragma HLS array_partition variable=lines type=complete dim=1
 #pragma HLS bind_storage variable=lines type=ram_s2p impl=lutram
 #pragma HLS dependence variable=lines type=inter direction=RAW distance=4 dependent=true
-  int at = 0;
+  ap_uint<2> at = 0;
   f32x3 column[3];
 #pragma HLS array_partition variable=column type=complete
   for (int n0 = 0; n0 < 4; ++n0) {
@@ -35,7 +35,7 @@ void pixels(hls::stream<f32x3>& rows, hls::stream<f32x9>& pixels_1) {
             }
             pixels_1.write(token);
           }
-          at = at == 3 ? 0 : at + 1;
+          at = at == 3 ? 0 : int(at) + 1;
         }
       }
     }

@@ -14,7 +14,7 @@ from compiler.analysis.banks import banks_apart, converter_banks
 from compiler.graph.converter import Converter, box_of
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.task_graph import ConverterTask
-from compiler.targets.counters import Counters
+from compiler.targets.counters import Counters, counter
 from compiler.targets.hazards import write_to_read_distance
 from compiler.targets.nest_code import guarded, row_major, subscript, unrolled
 from compiler.targets.scalar_ops import C_TYPE
@@ -84,12 +84,13 @@ class _Side:
     def declare(self, out: CppWriter) -> None:
         self.counters.declare(out)
         if self.origin:
-            out.line(f"int {self.origin} = 0;")
+            out.line(counter(self.origin, self.layout.ring[0] - 1))
 
     def advance(self, out: CppWriter) -> None:
         length, extent = self.layout.ring
         spare = length - extent
-        carry = f"{self.origin} = {self.origin} < {spare} ? {self.origin} + {extent} : {self.origin} - {spare};"
+        origin = f"int({self.origin})"
+        carry = f"{self.origin} = {self.origin} < {spare} ? {origin} + {extent} : {origin} - {spare};"
         self.counters.advance(out, carry if self.origin else "")
 
     @property

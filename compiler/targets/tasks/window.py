@@ -3,6 +3,8 @@
 Where an element comes, all lines move on by one bank at its place, and the column of them, with the element itself, is
 what taps are chosen of. A line that repeats is its own column, and stays where it is. What lies outside of all lines is
 never read from the banks but filled in, so that these need not be cleared. A line of one element waits in registers.
+
+Where walks follow each other without a pause, a counter of its own says which window of its walk a row is.
 """
 
 from collections.abc import Sequence
@@ -12,6 +14,7 @@ from typing import NamedTuple
 from compiler.errors import UnsupportedError
 from compiler.graph.program import Access, LoopNest, with_nests
 from compiler.graph.task_graph import WindowTask
+from compiler.targets.counters import advanced, counter
 from compiler.targets.nest_code import (
     NestNames,
     gate_condition,
@@ -72,7 +75,7 @@ class _Walk(NamedTuple):
             ends = ((_whichever_tap(nest) if code.tap else nest).reads[0], nest.writes[0])
             # Gates are on the loops within an input, none of which follows an argument.
             comes, leaves = (gate_condition(access.gates, code.loops, trips) for access in ends)
-            return _Walk(TaskLoops.of(frame, task, namer, params, code.loops), comes, leaves, code.row)
+            return _Walk(TaskLoops.of(frame, task, namer, params, code.loops), comes, leaves, code.window or code.row)
         inside = code.loops[code.loops.index(code.row) :]
         taken = with_nests(task.turns, _whichever_tap) if code.tap else task.turns
         program = frame.program(task, namer, params, taken, counters=inside)
@@ -92,7 +95,8 @@ def _whichever_tap(nest: LoopNest) -> LoopNest:
 
 @dataclass(frozen=True)
 class _Code:
-    """Names: of the loops, of that over rows and that over taps in time ("" where there is none), of the banks, the
+    """Names: of the loops, of that over rows and that over taps in time ("" where there is none), of the window of a
+    row (the row itself, where walks do not follow each other: then it is "" here), of the banks, the
     place in a line ("" where it has one) and the column.
     """
 
@@ -100,6 +104,8 @@ class _Code:
     task: WindowTask
     loops: tuple[str, ...]
     row: str
+    window: str
+    phase: str
     tap: str
     lines: str
     at: str
@@ -116,12 +122,15 @@ class _Code:
         nested = NestNames.of(op, nest, namer)
         named = list(zip(nested.loops, (loop.dim for loop in nest.loops), strict=True))
         outside, inside = [n for n, dim in named if dim < op.axis], [n for n, dim in named if dim > op.axis]
-        row = namer.name("row")
-        phases = [namer.name("phase")] if task.walk.phases > 1 else []
+        row, window = namer.name("row"), ""
+        if task.walks > 1:
+            outside, window = outside[: task.timing.restarts], namer.name("window")
+        phase = namer.name("phase") if task.walk.phases > 1 else ""
         tap = inside[-1] if named and named[-1][1] == op.windows.loop else ""
         at = namer.name("at") if task.buffers and task.buffers[0].depth > 1 else ""
         lines, column, origin = (namer.name(word) for word in ("lines", "column", "origin"))
-        return _Code(frame, task, (*outside, row, *phases, *inside), row, tap, lines, at, column, origin)
+        loops = (*outside, row, *([phase] if phase else []), *inside)
+        return _Code(frame, task, loops, row, window, phase, tap, lines, at, column, origin)
 
     @property
     def _place(self) -> str:
@@ -139,7 +148,9 @@ class _Code:
                 out.pragma(
                     f"dependence variable={self.lines} type=inter direction=RAW distance={distance} dependent=true"
                 )
-                out.line(f"int {self.at} = 0;")
+                out.line(counter(self.at, buffer.depth - 1))
+        if self.window:
+            out.line(counter(self.window, task.walk.windows - 1, task.walk.windows - 1))
         out.line(f"{token} {self.column}[{task.walk.span}];")
         out.pragma(f"array_partition variable={self.column} type=complete")
 
@@ -158,7 +169,7 @@ class _Code:
                 out.line(f"{self.lines}[{this}]{self._place} = {self.column}[{behind}];")
 
     def pass_on(self, stream: str, row: str) -> None:
-        """A token of taps, each of all elements that came side by side, in row number `row`."""
+        """A token of taps, each of all elements that came side by side, in row number `row`, or of that window."""
         task, walk, out = self.task, self.task.walk, self.frame.out
         op, nest, write = task.op, task.nest, task.writes[0]
         assert op.windows is not None
@@ -171,7 +182,7 @@ class _Code:
         step = " + ".join(steps) or "0"
         came = subscript(f"{self.column}[{step}]", row_major([lanes[d] for d in op.inputs[0].dims if d in lanes]))
         if _outside(task):
-            offset = walk.phase - walk.kept
+            offset = -walk.padding if self.window else walk.phase - walk.kept
             first = f"{row} * {walk.stride}" if walk.stride > 1 else row
             out.line(f"const int {self.origin} = {first} {'-' if offset < 0 else '+'} {abs(offset)};")
             line = self.origin if step == "0" else f"{self.origin} + {step}"
@@ -184,9 +195,16 @@ class _Code:
         self.frame.write(write, stream, "token")
 
     def advance(self) -> None:
-        """To the next place of a line, behind the last tap."""
-        if not self.at:
+        """To the next place of a line, behind the last tap, and behind the last place of a row to the next window."""
+        if not self.at and not self.window:
             return
-        length = self.task.buffers[0].depth
-        with guarded(self.frame.out, f"{self.tap} == {self.task.nest.trips[-1] - 1}" if self.tap else ""):
-            self.frame.out.line(f"{self.at} = {self.at} == {length - 1} ? 0 : {self.at} + 1;")
+        out, walk = self.frame.out, self.task.walk
+        lasts = [f"{self.tap} == {self.task.nest.trips[-1] - 1}"] if self.tap else []
+        if self.at:
+            with guarded(out, "".join(lasts)):
+                out.line(advanced(self.at, str(self.task.buffers[0].depth - 1)))
+            lasts.append(f"{self.at} == 0")
+        if self.window:
+            lasts += [f"{self.phase} == {walk.phases - 1}"] if self.phase else []
+            with guarded(out, " && ".join(lasts)):
+                out.line(advanced(self.window, str(walk.windows - 1)))

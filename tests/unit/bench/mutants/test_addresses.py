@@ -13,12 +13,13 @@ MATMUL = """void task(hls::stream<i8x8>& x, hls::stream<i32x8>& y) {
 """
 PING_PONG = """void task(hls::stream<f32x8>& in, hls::stream<f32x4>& out) {
   float buffer[2][8];
-  int drain0 = 0, drain1 = 0;
+  ap_uint<3> drain0 = 0;
+  ap_uint<1> drain1 = 0;
   for (int round = 0; round < 97; ++round) {
     token[e1] = buffer[(round + 1) % 2][drain0][drain1 * 4 + e1];
-    drain1 = drain1 == 1 ? 0 : drain1 + 1;
+    drain1 = drain1 == 1 ? 0 : int(drain1) + 1;
     if (drain1 == 0) {
-      drain0 = drain0 == 5 ? 0 : drain0 + 1;
+      drain0 = drain0 == 5 ? 0 : int(drain0) + 1;
     }
   }
 }
@@ -26,7 +27,7 @@ PING_PONG = """void task(hls::stream<f32x8>& in, hls::stream<f32x4>& out) {
 RING = """void task(hls::stream<f32x8>& in, hls::stream<f32x4>& out) {
   for (int round = 0; round < 97; ++round) {
     drain_at = drain_at < 20 ? drain_at : drain_at - 20;
-    fill_origin = fill_origin < 4 ? fill_origin + 16 : fill_origin - 4;
+    fill_origin = fill_origin < 4 ? int(fill_origin) + 16 : int(fill_origin) - 4;
   }
 }
 """
@@ -77,8 +78,10 @@ def test_a_bank_is_another_or_another_half(edited_lines: Callable[..., list[set[
 def test_a_ring_wraps_at_whole_steps_only(edited_lines: Callable[..., list[set[str]]]) -> None:
     places = edited_lines(bank, RING, "converter")
     assert places[0] == {f"drain_at = drain_at < {n} ? drain_at : drain_at - 20;" for n in (0, 40)}
-    assert places[2] == {"fill_origin = fill_origin < 0 ? fill_origin + 16 : fill_origin - 4;"}
-    assert places[3] == {f"fill_origin = fill_origin < 4 ? fill_origin + {n} : fill_origin - 4;" for n in (12, 20)}
+    assert places[2] == {"fill_origin = fill_origin < 0 ? int(fill_origin) + 16 : int(fill_origin) - 4;"}
+    assert places[3] == {
+        f"fill_origin = fill_origin < 4 ? int(fill_origin) + {n} : int(fill_origin) - 4;" for n in (12, 20)
+    }
 
 
 def test_ports_of_a_memory_are_taken_for_one_another(edited_lines: Callable[..., list[set[str]]]) -> None:
@@ -95,11 +98,11 @@ def test_counters_wrap_step_and_carry_wrongly(edited_lines: Callable[..., list[s
     places = edited_lines(converter, PING_PONG, "converter")
     assert places == [
         {"token[e1] = buffer[(round + 1) % 2][drain1][drain0 * 4 + e1];"},
-        {"drain1 = drain1 == 0 ? 0 : drain1 + 1;", "drain1 = drain1 == 2 ? 0 : drain1 + 1;"},
-        {"drain1 = drain1 == 1 ? 0 : drain1 + 2;"},
+        {"drain1 = drain1 == 0 ? 0 : int(drain1) + 1;"},
+        {"drain1 = drain1 == 1 ? 0 : int(drain1) + 2;"},
         {"if (drain1 == 1) {"},
-        {"drain0 = drain0 == 4 ? 0 : drain0 + 1;", "drain0 = drain0 == 6 ? 0 : drain0 + 1;"},
-        {"drain0 = drain0 == 5 ? 0 : drain0 + 2;"},
+        {"drain0 = drain0 == 4 ? 0 : int(drain0) + 1;", "drain0 = drain0 == 6 ? 0 : int(drain0) + 1;"},
+        {"drain0 = drain0 == 5 ? 0 : int(drain0) + 2;"},
     ]
     assert edited_lines(converter, PING_PONG, "compute") == []
 
@@ -108,14 +111,14 @@ def test_counters_of_repetitions_do_not_matter(edited_lines: Callable[..., list[
     body = PING_PONG.replace("[drain0]", "")
     assert edited_lines(converter, body, "converter") == [
         {"token[e1] = buffer[(round + 1) % 2][drain0 * 4 + e1];"},
-        {"drain1 = drain1 == 0 ? 0 : drain1 + 1;", "drain1 = drain1 == 2 ? 0 : drain1 + 1;"},
-        {"drain1 = drain1 == 1 ? 0 : drain1 + 2;"},
+        {"drain1 = drain1 == 0 ? 0 : int(drain1) + 1;"},
+        {"drain1 = drain1 == 1 ? 0 : int(drain1) + 2;"},
     ]
 
 
 def test_where_all_is_over_a_counter_wraps_unseen(edited_lines: Callable[..., list[set[str]]]) -> None:
     body = PING_PONG.replace("round", "t")
-    assert {"drain0 = drain0 == 4 ? 0 : drain0 + 1;"} in edited_lines(converter, body, "converter")
+    assert {"drain0 = drain0 == 4 ? 0 : int(drain0) + 1;"} in edited_lines(converter, body, "converter")
 
 
 def test_the_position_in_a_cache_is_another(edited_lines: Callable[..., list[set[str]]]) -> None:

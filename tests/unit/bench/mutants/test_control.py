@@ -43,7 +43,7 @@ ONCE = """void task(hls::stream<i32x4>& in, hls::stream<i32x8>& out) {
     }
     if (t < 2) {
       buffer[fill0] = came;
-      fill0 = fill0 == 1 ? 0 : fill0 + 1;
+      fill0 = fill0 == 1 ? 0 : int(fill0) + 1;
     }
   }
 }

@@ -32,7 +32,7 @@ def test_kernel_less_one_lines_wait_and_as_many_pixels_of_them() -> None:
     rows, pixels = windows(Knobs(overall_unroll=1), kernel=3, padding=1)
     assert [(b.banks, b.depth, b.width) for b in rows.buffers] == [(2, 8 * 4, 32)]
     assert [(b.banks, b.depth, b.width) for b in pixels.buffers] == [(2, 4 * 3, 32)]
-    assert (rows.timing.trips, pixels.timing.trips) == ((9, 8, 4, 3), (8, 9, 4, 3, 3))
+    assert (rows.timing.trips, pixels.timing.trips) == ((9, 8, 4, 3), (8 * 8 + 1, 4, 3, 3))
     assert rows.timing.tokens(rows.reads[0]) == 8 * 8 * 4
     assert pixels.timing.tokens(pixels.reads[0]) == rows.timing.tokens(rows.writes[0]) == 8 * 8 * 4 * 3
     assert pixels.timing.tokens(pixels.writes[0]) == 8 * 8 * 4 * 9

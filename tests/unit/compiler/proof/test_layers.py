@@ -121,7 +121,7 @@ def test_a_joint_load_that_is_wrong_is_caught(joint: Made, tmp_path: Path, edit:
         edit_in("enter_x", "{1, 2}", "{2, 1}"),
         edit_in("enter_x", "passed = in_1.read();", "in_1.read();"),
         edit_in("leave_h0_out", "{2, 1}", "{1, 2}"),
-        edit_in("convert_x_to_h0_fc_in0", "drain0 == 3 ? 0 : drain0 + 1", "drain0 + 1"),
+        edit_in("convert_x_to_h0_fc_in0", "drain0 == 3 ? 0 :", "drain0 == 3 ? 1 :"),
         edit_in("h0_out", "n0 < 3", "n0 < 2"),
     ],
     ids=[
@@ -131,7 +131,7 @@ def test_a_joint_load_that_is_wrong_is_caught(joint: Made, tmp_path: Path, edit:
         "the second layer from memory",
         "the input again in every layer",
         "the second layer's result given out",
-        "a counter that does not begin anew",
+        "a counter that begins anew at one",
         "a layer too few",
     ],
 )

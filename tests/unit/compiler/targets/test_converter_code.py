@@ -10,11 +10,13 @@ from converters import CASES, code_of, planned, task_of
 
 from compiler.analysis.banks import banks_apart, divider_bits
 from compiler.graph.itensor import ITensor
+from compiler.simulator.csim.build import INCLUDE_DIR
 from compiler.targets.images import tensor_to_tokens
 from compiler.targets.tokens import token_alias
 
 # What the functions use of hls_stream.h and hls_vector.h.
 PRELUDE = """
+#include <ap_int.h>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -90,7 +92,17 @@ def test_the_code_of_every_realisation_runs(tmp_path: Path) -> None:
     program = [PRELUDE, *aliases, *map(code_of, CASES), *map(main_of, CASES), "int main() {", *checks, "}"]
     (tmp_path / "converters.cpp").write_text("\n".join(program))
     sanitise = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    command = ["g++", "-std=c++17", "-O1", "-Wno-unknown-pragmas", *sanitise, "converters.cpp", "-o", "converters"]
+    command = [
+        "g++",
+        "-std=c++17",
+        "-O1",
+        "-Wno-unknown-pragmas",
+        f"-I{INCLUDE_DIR}",
+        *sanitise,
+        "converters.cpp",
+        "-o",
+        "converters",
+    ]
     subprocess.run(command, cwd=tmp_path, check=True)
     finished = subprocess.run([tmp_path / "converters"], capture_output=True, text=True, check=False)
     assert (finished.returncode, finished.stdout) == (0, "")

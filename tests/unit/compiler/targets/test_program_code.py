@@ -29,6 +29,7 @@ from compiler.graph.program import (
     walked,
 )
 from compiler.graph.task_graph import TimingSpec
+from compiler.simulator.csim.build import INCLUDE_DIR
 from compiler.targets.program_code import ProgramCode
 from compiler.targets.writer import CppWriter, Namer
 
@@ -115,7 +116,7 @@ def uses(program: Program, values: Values) -> str:
 
 def printed(calls: Iterable[tuple[str, Program, Values]], folder: Path) -> list[str]:
     source, functions, lines = folder / "programs.cpp", dict[Program, str](), list[str]()
-    texts = ["#include <cstdio>"]
+    texts = ["#include <ap_int.h>", "#include <cstdio>"]
     for _, program, values in calls:
         if program not in functions:
             functions[program] = f"p{len(functions)}"
@@ -123,7 +124,7 @@ def printed(calls: Iterable[tuple[str, Program, Values]], folder: Path) -> list[
         given = (str(values.get(a.name, a.most)) for a in arguments_of([program]))
         lines.append(f"{functions[program]}({', '.join(given)}); putchar('\\n');")
     source.write_text("\n".join([*texts, "int main() {", *lines, "}"]))
-    subprocess.run(["g++", "-w", "-O0", source, "-o", folder / "programs"], check=True)
+    subprocess.run(["g++", "-w", "-O0", f"-I{INCLUDE_DIR}", source, "-o", folder / "programs"], check=True)
     done = subprocess.run([folder / "programs"], check=True, capture_output=True, text=True)
     return done.stdout.splitlines()
 
