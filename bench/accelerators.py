@@ -27,14 +27,15 @@ from rich.table import Table
 
 from bench import earlier_lanes
 from bench.workload import bundle_cache
-from compiler.analysis import engines, growth, operators, tasks, tiling, widen_rows
+from compiler.analysis import engines, fifo, growth, operators, tasks, tiling, widen_rows
+from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.growth import Growth
 from compiler.errors import MillraceError
 from compiler.frontend.bundle import Bundle, import_model
 from compiler.graph.design import Packing
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
-from compiler.options import Knobs, Workload
+from compiler.options import FifoStrategy, Knobs, Workload
 from compiler.passes import bind_multipliers
 from compiler.passes.design_passes import planned_tasks
 from compiler.passes.materialize_dmas import MaterializeDmas
@@ -108,7 +109,22 @@ def _as_wide_as_asked(*_: Any) -> dict[str, Packing]:
     return {}
 
 
-PORTS = ((MaterializeDmas, "_dealt", staticmethod(_as_wide_as_asked)),)
+_planned_depths = fifo._kernel_depths  # as it is now
+
+
+def _least_elsewhere(part: fifo.KernelPart, strategy: FifoStrategy) -> list[int]:
+    """`whole` gave two tokens to a stream behind which no two paths meet, whatever the pace."""
+    if strategy != "whole":
+        return _planned_depths(part, strategy)
+    whole = fifo._held_whole(part)
+    return [max(MIN_DEPTH, s.tokens + s.initial) if s.name in whole else MIN_DEPTH for s in part.streams]
+
+
+DEPTHS = ((fifo, "_kernel_depths", _least_elsewhere),)
+PORTS = (
+    *DEPTHS,
+    (MaterializeDmas, "_dealt", staticmethod(_as_wide_as_asked)),
+)
 PRODUCTS = (
     *PORTS,
     (operators, "summed_as_pairs", _alone),
@@ -126,7 +142,8 @@ LANES = (
 HEAP = ((Growth, "cycles", _earlier_cycles),)
 CHAIN = ((widen_rows, "run_cycles", _earlier_chain),)
 MENDED: dict[str, tuple[tuple[Any, str, Any], ...]] = {
-    "ports of a kernel": PORTS,
+    "depths of whole streams": DEPTHS,
+    "also ports of a kernel": PORTS,
     "also what products are made of": PRODUCTS,
     "also lanes and loops of a tile": LANES,
     "also cycles in the heap": LANES + HEAP,

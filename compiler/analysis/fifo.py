@@ -7,8 +7,9 @@ as late as their readers allow. That is quick enough for a search; `compiler.siz
 A cycle of waits lies within one biconnected component of the undirected graph, so streams that lie on no cycle need no
 depth for progress; where their writer may wait they get what a few LUTs hold. `whole` keeps every token of a stream
 that enters a task together with another of its component: no such stream is ever full, and every cycle of waits would
-have to pass through one. Where tasks take turns the schedule is of their nests (`compiler.analysis.turning_schedule`),
-and `whole` keeps every token of all streams that lie on a cycle.
+have to pass through one. All others are as `conservative` plans them: they are not needed for progress, but without
+them the design does not keep the pace by which it is estimated. Where tasks take turns the schedule is of their nests
+(`compiler.analysis.turning_schedule`), and `whole` keeps every token of all streams that lie on a cycle.
 
 All of this holds for pipelines that finish what they hold when their input runs dry (`style=flp`, which the emitted C++
 asks for).
@@ -121,11 +122,13 @@ def _held_whole(part: KernelPart) -> set[str]:
 
 
 def _kernel_depths(part: KernelPart, strategy: FifoStrategy) -> list[int]:
-    if strategy == "whole":
-        whole = _held_whole(part)
-        return [max(MIN_DEPTH, s.tokens + s.initial) if s.name in whole else MIN_DEPTH for s in part.streams]
-    schedule = plan_schedule(part, strategy)
-    return schedule_depths(part, schedule, swept_starts(schedule), strategy)
+    equalisation: Equalisation = "conservative" if strategy == "whole" else strategy
+    schedule = plan_schedule(part, equalisation)
+    depths = schedule_depths(part, schedule, swept_starts(schedule), equalisation)
+    if strategy != "whole":
+        return depths
+    whole = _held_whole(part)
+    return [max(d, s.tokens + s.initial) if s.name in whole else d for s, d in zip(part.streams, depths, strict=True)]
 
 
 def size_fifos(tasks: Sequence[Task], streams: Sequence[Stream], strategy: FifoStrategy) -> tuple[Stream, ...]:

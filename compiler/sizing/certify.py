@@ -34,7 +34,7 @@ from compiler.sizing.trial import SLACK, Depths, Trial, peaks, trials_of
 # promised of the depths does not depend on it.
 WORK: Mapping[FifoEffort, int] = {"quick": 12_000_000, "full": 2_000_000_000}
 WHOLE = "by rule: holds the whole stream where two paths meet"
-LEAST = "by rule: the least, as no two paths meet behind it"
+PLANNED = "by rule: as planned for the pace, as no two paths meet behind it"
 ONE_VALUE = "one value of an argument takes longer with less"
 NOT_TRIED = "not tried smaller: the simulator's effort was spent"
 
@@ -78,7 +78,7 @@ class Sizing:
 def size(tasks: TaskGraph, strategy: FifoStrategy, platform: Platform, effort: FifoEffort = "quick") -> Sizing:
     """Certified depths, unless `strategy` asks for FIFOs that hold whole streams: those are for comparison."""
     if strategy == "whole":
-        streams = (s._replace(reason=WHOLE if s.depth >= s.tokens else LEAST) for s in tasks.streams)
+        streams = (s._replace(reason=WHOLE if s.depth >= s.tokens else PLANNED) for s in tasks.streams)
         return Sizing(replace(tasks, streams=tuple(streams)))
     return certify(tasks, platform, WORK[effort])
 
