@@ -1,4 +1,5 @@
-"""Pictures of what the compiler works with, drawn from its own values: itensor, converter, fusion, FIFO certificate.
+"""Pictures of what the compiler works with, drawn from its own values: itensor, converter, windows, fusion, FIFO
+certificate.
 
 python -m bench.site.concepts            # a minute, most of it for the import of gpt2; writes docs/pictures/
 python -m bench.site.concepts itensor    # one of them
@@ -12,8 +13,15 @@ from bench.site.fifo_picture import fifo
 from bench.site.fusion_picture import fusion
 from bench.site.itensor_picture import itensor
 from bench.site.kept import draw
+from bench.site.window_picture import window
 
-PICTURES: dict[str, Callable[[], str]] = {"itensor": itensor, "converter": converter, "fusion": fusion, "fifo": fifo}
+PICTURES: dict[str, Callable[[], str]] = {
+    "itensor": itensor,
+    "converter": converter,
+    "window": window,
+    "fusion": fusion,
+    "fifo": fifo,
+}
 
 
 def main() -> None:
