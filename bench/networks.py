@@ -413,8 +413,8 @@ def run(name: str, form: FileFormat, precision: Precision, batch: int, knobs: Kn
     parameters, products = sum(t.numel() for t in seeded(name).state_dict().values() if t.is_floating_point()), 0
     try:
         source = exported(name, form, folder)
-        source = replace(source, ports=NETWORKS[name].ports if precision != "f32" else "f32")
-        asked = replace(whole_network(name), precision=precision, batch=batch)
+        ports = NETWORKS[name].ports if precision != "f32" else "f32"
+        asked = replace(whole_network(name), precision=precision, batch=batch, ports=ports)
         bundle = import_model(source, asked, folder / "cache")
         products = sum(op.iterations for op in bundle.graph.ops if op.is_contraction)
         platform = named_platform(NETWORKS[name].board)

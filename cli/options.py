@@ -12,7 +12,7 @@ from cli import complete
 from compiler.errors import InvalidInputError
 from compiler.frontend.inputs.source import FileSource, whole_network, workload_of
 from compiler.frontend.models.config import BUILT_IN
-from compiler.options import Workload
+from compiler.options import Ports, Workload
 
 
 class PhaseName(StrEnum):
@@ -143,6 +143,13 @@ class Network:
     batch: Annotated[
         int, typer.Option(help="Inputs of a network from a file that a launch takes one after the other, at most.")
     ] = 1
+    ports: Annotated[
+        Ports,
+        typer.Option(
+            help="What inputs and results of a network from a file are, in w8a8 or w4a8: f32, or integers (i8) in "
+            "steps that design.json names."
+        ),
+    ] = "f32"
 
     @property
     def is_chosen(self) -> bool:
@@ -159,14 +166,14 @@ class Network:
             raise InvalidInputError(f"--seq belongs to --phase prefill; a {phase.value} has {_LENGTH[phase]}")
         given = self.seq if phase is PhaseName.PREFILL else self.context
         length = _USUAL[phase] if given is None else given
-        return Workload(model, phase.value, length, precision.value, self.batch, self.layers)
+        return Workload(model, phase.value, length, precision.value, self.batch, self.layers, self.ports)
 
     def workload_of_file(self, source: FileSource) -> Workload:
         """The workload of a network from a file. Raises InvalidInputError for an option that does not apply to it."""
         given = {"--phase": self.phase, "--seq": self.seq, "--context": self.context}
         if wrong := [name for name, value in given.items() if value is not None]:
             raise InvalidInputError(f"{wrong[0]} does not apply to {source.path.name}: its shapes are in the file")
-        asked = replace(whole_network(source.name), layers=self.layers, batch=self.batch)
+        asked = replace(whole_network(source.name), layers=self.layers, batch=self.batch, ports=self.ports)
         return workload_of(source, replace(asked, precision=self.precision.value) if self.precision else asked)
 
     def request(self) -> dict[str, Any]:
@@ -178,6 +185,7 @@ class Network:
             "precision": self.precision and workload.precision,
             "layers": None if self.layers == 1 else self.layers,
             "batch": None if self.batch == 1 else self.batch,
+            "ports": None if self.ports == "f32" else self.ports,
         }
         return {name: value for name, value in fields.items() if value is not None}
 

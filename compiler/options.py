@@ -45,13 +45,14 @@ def _require_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """model x phase x length x batch x precision.
+    """model x phase x length x batch x precision x layers x ports.
 
     `length` is the sequence length of a prefill, or the context length of a decode step, the new token included. A
     `step` is a token at any of `length` positions, which its launch says; keys and values stay in memory. What follows
     the last layer, the `head`, takes one row and has neither length nor layers: both are 1. A `token` is a step with
     embedding and head: its launch also says a token, and gives the one that follows. A `batch` are inputs of a network
-    from a file, which a launch takes one after the other: that many at most.
+    from a file, which a launch takes one after the other: that many at most. `ports`: what the inputs and
+    results of such a network are, where it is computed in integers.
     """
 
     model: str
@@ -60,9 +61,11 @@ class Workload:
     precision: Precision = "w4a8"
     batch: int = 1
     layers: int = 1
+    ports: Ports = "f32"
 
     def __post_init__(self) -> None:
         _require_choice("phase", self.phase, get_args(Phase))
+        _require_choice("ports", self.ports, get_args(Ports))
         _require_choice("precision", self.precision, get_args(Precision))
         _require_range("length", self.length, 2 if self.phase in ("decode", *STEPS) else 1, MAX_LENGTH)
         _require_range("batch", self.batch, 1, MAX_BATCH)

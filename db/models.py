@@ -97,7 +97,7 @@ class Model(Base):
 
 
 class Workload(Base):
-    """model x phase x length x batch x precision x layers; `bundle_key` names its imported bundle once lowered."""
+    """model x phase x length x batch x precision x layers x ports; `bundle_key` names its bundle once lowered."""
 
     __tablename__ = "workloads"
 
@@ -108,6 +108,7 @@ class Workload(Base):
     batch: Mapped[int]
     precision: Mapped[str] = mapped_column(String(16))
     layers: Mapped[int]
+    ports: Mapped[str] = mapped_column(String(8), server_default="f32")
     digest: Mapped[str] = mapped_column(_DIGEST, unique=True)
     bundle_key: Mapped[str | None] = mapped_column(String(200))
     created_at: Mapped[datetime] = mapped_column(default=utcnow)

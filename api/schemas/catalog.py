@@ -7,7 +7,7 @@ from pydantic import Field
 
 from api.schemas.common import Name, Reply, Request
 from compiler.frontend.inputs.source import FileFormat
-from compiler.options import Phase, Precision
+from compiler.options import Phase, Ports, Precision
 
 ModelKey = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\x20-\x7e]+$")]
 
@@ -113,6 +113,8 @@ class WorkloadShape(Reply):
     """Number formats of weights and activations: f32, w8a8, w4a8; w8a8kv8, w4a8kv8: keys and values of 8 bits, too."""
     layers: int
     """Layers that a launch runs, one after the other."""
+    ports: str
+    """What inputs and results are: f32, or i8, integers in steps that `design.json` names."""
 
 
 class Workload(WorkloadShape):
@@ -148,6 +150,10 @@ class NewWorkloadShape(Request):
     """Number formats of weights and activations; with kv8 of keys and values, too: not of a network from a file."""
     layers: int = 1
     """Layers that a launch runs, one after the other: 1 to 128, and no more than the model has."""
+    ports: Ports = "f32"
+    """What inputs and results of a network from a file are, in w8a8 or w4a8: f32, or integers (i8) in steps that
+    `design.json` names; of others f32.
+    """
 
 
 class NewWorkload(NewWorkloadShape):

@@ -94,8 +94,6 @@ def _workload(model: models.Model, shape: schemas.NewWorkloadShape) -> Workload:
     if is_format(model.kind):
         return networks.file_workload(model.name, model.kind, chosen)
     length = 1 if shape.phase == "head" and "length" not in chosen else shape.length
-    workload = Workload(
-        model.name, shape.phase, length, precision=shape.precision, batch=shape.batch, layers=shape.layers
-    )
+    workload = Workload(model.name, shape.phase, length, shape.precision, shape.batch, shape.layers, shape.ports)
     networks.check_workload(model.name, model.config, workload)
     return workload

@@ -29,13 +29,17 @@ def file_workload(name: str, form: FileFormat, chosen: Mapping[str, Any]) -> Wor
             raise InvalidInputError(
                 f"{shape} is {chosen[shape]}; {name} comes from an .{form} file, which has its shapes in it"
             )
-    asked = replace(whole, **{k: chosen[k] for k in ("precision", "batch", "layers") if k in chosen})
+    asked = replace(whole, **{k: chosen[k] for k in ("precision", "batch", "layers", "ports") if k in chosen})
     return workload_of(FileSource(name, Path(), form), asked)
 
 
 def check_workload(model: str, config: dict[str, Any], workload: Workload) -> None:
     """Raise InvalidInputError where the workload asks for more than the model has."""
     network = config_from_fields(config)
+    if workload.ports != "f32":
+        raise InvalidInputError(
+            f"ports is {workload.ports}; those of {model} are f32, only a network from a file has others"
+        )
     if workload.length > network.positions:
         raise InvalidInputError(
             f"length is {workload.length}; {model} has {network.positions} positions, choose a shorter length"

@@ -20,7 +20,7 @@ from cli.sources import any_source_of
 from cli.stages import Stages
 from cli.stalling import stalling_text
 from compiler.errors import InvalidInputError
-from compiler.options import FifoEffort, Knobs, Ports, Workload
+from compiler.options import FifoEffort, Knobs, Workload
 from millrace.numbers import number
 from worker.program import program
 
@@ -71,13 +71,6 @@ def compile_(
             exists=True,
         ),
     ] = None,
-    ports: Annotated[
-        Ports,
-        typer.Option(
-            help="What inputs and results of a network from a file are, in w8a8 or w4a8: f32, or integers (i8) in "
-            "steps that design.json names."
-        ),
-    ] = "f32",
     start: Start = None,
     every_pass: Annotated[
         bool, typer.Option("--every-pass", help="Write the IR after each pass to DIR/ir, to read and to go on from.")
@@ -128,10 +121,6 @@ def compile_(
                     f"--samples is for a network from a file; {model} is calibrated with its inputs"
                 )
             source = replace(source, samples=samples)
-        if ports != "f32":
-            if not isinstance(source, FileSource):
-                raise InvalidInputError(f"--ports is for a network from a file; those of {model} are f32")
-            source = replace(source, ports=ports)
         if around and not network.is_chosen:
             workload = Workload(**around["workload"])
         elif isinstance(source, FileSource):

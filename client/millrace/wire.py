@@ -1386,6 +1386,11 @@ class NewWorkload:
     layers: int | Unset = UNSET
     """Layers that a launch runs, one after the other: 1 to 128, and no more than the model has."""
 
+    ports: Literal["f32", "i8"] | Unset = UNSET
+    """What inputs and results of a network from a file are, in w8a8 or w4a8: f32, or integers (i8) in steps that
+    `design.json` names; of others f32.
+    """
+
     model: str
     """Id or name of the model."""
 
@@ -1416,6 +1421,11 @@ class NewWorkloadShape:
 
     layers: int | Unset = UNSET
     """Layers that a launch runs, one after the other: 1 to 128, and no more than the model has."""
+
+    ports: Literal["f32", "i8"] | Unset = UNSET
+    """What inputs and results of a network from a file are, in w8a8 or w4a8: f32, or integers (i8) in steps that
+    `design.json` names; of others f32.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2159,6 +2169,9 @@ class SweepWorkload:
     layers: int
     """Layers that a launch runs, one after the other."""
 
+    ports: str
+    """What inputs and results are: f32, or i8, integers in steps that `design.json` names."""
+
     id: str
     """Identifier of the workload."""
 
@@ -2252,6 +2265,9 @@ class Workload:
     layers: int
     """Layers that a launch runs, one after the other."""
 
+    ports: str
+    """What inputs and results are: f32, or i8, integers in steps that `design.json` names."""
+
     id: str
     """Identifier of the workload."""
 
@@ -2285,6 +2301,9 @@ class WorkloadShape:
 
     layers: int
     """Layers that a launch runs, one after the other."""
+
+    ports: str
+    """What inputs and results are: f32, or i8, integers in steps that `design.json` names."""
 
 
 @dataclass(frozen=True, kw_only=True)

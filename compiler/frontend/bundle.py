@@ -123,7 +123,7 @@ def bundle_key(source: Source, workload: Workload) -> str:
 def _content_of(source: Source) -> dict[str, object]:
     if isinstance(source, FileSource):
         samples = None if source.samples is None else digest_of(source.samples)
-        return {"format": source.format, "file": digest_of(source.path), "samples": samples, "ports": source.ports}
+        return {"format": source.format, "file": digest_of(source.path), "samples": samples}
     weights = None if source.weights is None else [digest_of(file) for file in weight_files(source.weights)]
     return {"config": source.config.to_json(), "weights": weights}
 

@@ -36,7 +36,7 @@ def convert(source: Source, workload: Workload, directory: Path, on_progress: Ca
     found: dict[str, object] = {}
     if isinstance(source, FileSource) and (wanted := workload.precision) != "f32":
         on_progress(f"quantising to {wanted}")
-        graph, imported, found = in_integers(graph, imported, wanted, source.samples, source.ports)
+        graph, imported, found = in_integers(graph, imported, wanted, source.samples, workload.ports)
     on_progress("writing the bundle")
     whole = _in_a_row(imported)
     tensors = {v.source: whole.tensors[v.source] for v in graph.values if v.source}

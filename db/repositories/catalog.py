@@ -83,11 +83,19 @@ def models_page(session: Session, before: str | None, limit: int, *, archived: b
 
 
 def put_workload(
-    session: Session, model: Model, phase: str, length: int, batch: int, precision: str, layers: int, digest: str
+    session: Session,
+    model: Model,
+    phase: str,
+    length: int,
+    batch: int,
+    precision: str,
+    layers: int,
+    digest: str,
+    ports: str = "f32",
 ) -> Workload:
     """The workload with this digest, stored now if it is new."""
     values = {"id": new_id("wkl"), "model_id": model.id, "phase": phase, "length": length, "batch": batch}
-    values |= {"precision": precision, "layers": layers, "digest": digest, "created_at": utcnow()}
+    values |= {"precision": precision, "layers": layers, "ports": ports, "digest": digest, "created_at": utcnow()}
     insert_or_ignore(session, Workload, values)
     return session.scalars(select(Workload).where(Workload.digest == digest)).one()
 

@@ -50,7 +50,8 @@ def made_name(session: Session, workload: Workload) -> str:
     """A name that no exploration has, from the model and what of it is run; several that are alike are numbered."""
     shape = (workload.phase, str(workload.length)) if workload.model.kind in _CONFIGURED else ()
     several = (f"{workload.layers}-layers",) if workload.layers > 1 else ()
-    base = "-".join((workload.model.name.replace(" ", "-"), *shape, workload.precision, *several))
+    ports = (f"{workload.ports}-ports",) if workload.ports == "i8" else ()
+    base = "-".join((workload.model.name.replace(" ", "-"), *shape, workload.precision, *several, *ports))
     alike = select(Exploration.name).where(Exploration.name.startswith(base, autoescape=True))
     known = set(session.scalars(alike))
     return next(name for name in (base if i == 1 else f"{base}-{i}" for i in count(1)) if name not in known)

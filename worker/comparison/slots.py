@@ -11,7 +11,7 @@ from db.models import Exploration
 
 
 class Slot(NamedTuple):
-    """`place`: model, phase, length, batch, precision, layers and platform; then what may differ within one place."""
+    """`place`: model, phase, length, precision, layers, batch, ports, platform; then what may differ within one."""
 
     place: str
     seed: str
@@ -22,7 +22,8 @@ def slot_of(exploration: Exploration) -> Slot:
     w, options = exploration.workload, exploration.options
     layers = f" x{w.layers}" if w.layers != 1 else ""
     batch = f" batch {w.batch}" if w.batch != 1 else ""
-    place = f"{w.model.name} {w.phase} {w.length} {w.precision}{layers}{batch} {exploration.platform}"
+    ports = f" {w.ports} ports" if w.ports == "i8" else ""
+    place = f"{w.model.name} {w.phase} {w.length} {w.precision}{layers}{batch}{ports} {exploration.platform}"
     return Slot(place, str(options.get("seed", 0)), str(options.get("sampler", "")))
 
 

@@ -4,7 +4,7 @@ from typing import cast
 
 from sqlalchemy.orm import Session
 
-from compiler.options import Phase, Precision, Workload
+from compiler.options import Phase, Ports, Precision, Workload
 from db import models
 from db.repositories import catalog
 from worker.ladder.versions import digest
@@ -14,7 +14,9 @@ def put(session: Session, model: models.Model, workload: Workload) -> models.Wor
     """The stored workload of the model; what was chosen has been checked."""
     values = workload.to_json()
     values.pop("model")
-    return catalog.put_workload(session, model, digest=digest(model.id, model.digest, values), **values)
+    # Of those that are stored from before ports could be chosen, the digest stays what it was.
+    named = {name: value for name, value in values.items() if (name, value) != ("ports", "f32")}
+    return catalog.put_workload(session, model, digest=digest(model.id, model.digest, named), **values)
 
 
 def current(session: Session, workload_id: str) -> models.Workload:
@@ -32,4 +34,5 @@ def compiler_workload(row: models.Workload) -> Workload:
         precision=cast(Precision, row.precision),
         batch=row.batch,
         layers=row.layers,
+        ports=cast(Ports, row.ports),
     )

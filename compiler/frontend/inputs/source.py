@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeGuard, get_args
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.models.config import ModelSource, config_from_fields, resolve_model
 from compiler.frontend.scan.bounds import MAX_MLIR_BYTES, MAX_ONNX_BYTES, MAX_PT2_BYTES
-from compiler.options import INTEGER_CACHES, Ports, Workload
+from compiler.options import INTEGER_CACHES, Workload
 
 FileFormat = Literal["onnx", "mlir", "pt2"]
 FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
@@ -23,15 +23,13 @@ PT2_WARNING = (
 @dataclass(frozen=True, slots=True)
 class FileSource:
     """A file with a whole network of fixed shapes. `name` is what it is called by, whatever the file is called.
-    `samples`: an `.npz` with what it reads when it is used, to calibrate its integers with. `ports`: what its inputs
-    and results are, where it is computed in integers.
+    `samples`: an `.npz` with what it reads when it is used, to calibrate its integers with.
     """
 
     name: str
     path: Path
     format: FileFormat
     samples: Path | None = None
-    ports: Ports = "f32"
 
 
 Source = ModelSource | FileSource
@@ -100,6 +98,10 @@ def workload_of(source: Source, asked: Workload) -> Workload:
     if isinstance(source, ModelSource):
         if asked.batch != 1:
             raise InvalidInputError(f"batch is {asked.batch}; {source.name} takes one input, only files take several")
+        if asked.ports != "f32":
+            raise InvalidInputError(
+                f"ports of integers are those of a network from a file; those of {source.name} are f32"
+            )
         return asked
     if asked.layers != 1:
         raise InvalidInputError(f"{source.name} comes from an .{source.format} file: layers must be 1")
@@ -110,17 +112,16 @@ def workload_of(source: Source, asked: Workload) -> Workload:
         )
     if source.samples is not None and asked.precision == "f32":
         raise InvalidInputError("samples calibrate integers, and the precision is f32: choose w8a8 or w4a8")
-    if source.ports == "i8" and asked.precision == "f32":
+    if asked.ports == "i8" and asked.precision == "f32":
         raise InvalidInputError("ports of integers are those of w8a8 and w4a8, and the precision is f32")
-    return replace(whole_network(source.name), precision=asked.precision, batch=asked.batch)
+    return replace(whole_network(source.name), precision=asked.precision, batch=asked.batch, ports=asked.ports)
 
 
 def source_to_json(source: Source) -> dict[str, Any]:
     """For the request to the importer's process."""
     if isinstance(source, FileSource):
         samples = None if source.samples is None else str(source.samples.resolve())
-        file = {"file": str(source.path.resolve()), "format": source.format, "samples": samples, "ports": source.ports}
-        return {"name": source.name, **file}
+        return {"name": source.name, "file": str(source.path.resolve()), "format": source.format, "samples": samples}
     weights = None if source.weights is None else str(source.weights.absolute())
     return {"name": source.name, "config": source.config.to_json(), "weights": weights}
 
@@ -129,7 +130,7 @@ def source_from_json(data: dict[str, Any]) -> Source:
     """The inverse of `source_to_json`; a configuration is checked again."""
     if "file" in data:
         samples = Path(data["samples"]) if data["samples"] else None
-        return FileSource(data["name"], Path(data["file"]), data["format"], samples, data["ports"])
+        return FileSource(data["name"], Path(data["file"]), data["format"], samples)
     return ModelSource(
         data["name"], config_from_fields(data["config"]), Path(data["weights"]) if data["weights"] else None
     )

@@ -18,7 +18,14 @@ def test_start_queues_the_import(client: TestClient, sent: list[str]) -> None:
     assert reply.status_code == 202
     body = reply.json()
     assert (body["state"], body["budget"], body["evaluated"]) == ("lowering", 50, 0)
-    assert body["workload"] == {"phase": "decode", "length": 128, "batch": 1, "precision": "w4a8", "layers": 1}
+    assert body["workload"] == {
+        "phase": "decode",
+        "length": 128,
+        "batch": 1,
+        "precision": "w4a8",
+        "layers": 1,
+        "ports": "f32",
+    }
     assert [o["name"] for o in body["objectives"]] == ["latency", "energy"]
     assert sent == ["lower"]
     assert client.get(f"/v1/explorations/{body['id']}").json() == body

@@ -134,12 +134,32 @@ def test_zip_bombs_are_refused_at_the_door(allowing: TestClient, tmp_path: Path)
 def test_the_workload_is_what_the_file_says(client: TestClient) -> None:
     upload(client, "net.onnx", NET)
     made = client.post("/v1/workloads", json={"model": "net"}).json()
-    shape = {k: made[k] for k in ("phase", "length", "batch", "precision", "layers")}
-    assert shape == {"phase": "prefill", "length": 1, "batch": 1, "precision": "f32", "layers": 1}
+    shape = {k: made[k] for k in ("phase", "length", "batch", "precision", "layers", "ports")}
+    assert shape == {"phase": "prefill", "length": 1, "batch": 1, "precision": "f32", "layers": 1, "ports": "f32"}
     same = client.post("/v1/workloads", json={"model": "net", **shape})
     assert same.json()["id"] == made["id"]
     quantised = client.post("/v1/workloads", json={"model": "net", "precision": "w8a8"}).json()
     assert (quantised["precision"], quantised["id"] == made["id"]) == ("w8a8", False)
+    asked = {"model": "net", "precision": "w8a8", "ports": "i8"}
+    integers = client.post("/v1/workloads", json=asked).json()
+    assert (integers["ports"], integers["id"] == quantised["id"]) == ("i8", False)
+    started = client.post("/v1/explorations", json={"model": "net", "workload": {"precision": "w8a8", "ports": "i8"}})
+    assert (started.json()["workload"]["ports"], started.json()["name"]) == ("i8", "net-w8a8-i8-ports")
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"model": "net", "ports": "i8"}, "the precision is f32"),
+        ({"model": "net", "precision": "w8a8", "ports": "i4"}, "should be 'f32' or 'i8'"),
+        ({"model": "gpt2", "ports": "i8"}, "those of gpt2 are f32"),
+    ],
+)
+def test_ports_of_integers_are_those_of_a_file_in_integers(client: TestClient, asked: dict[str, str], why: str) -> None:
+    upload(client, "net.onnx", NET)
+    reply = client.post("/v1/workloads", json=asked)
+    assert reply.status_code == 422
+    assert why in reply.text
 
 
 @pytest.mark.parametrize(

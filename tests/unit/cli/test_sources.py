@@ -102,6 +102,7 @@ def test_only_what_was_chosen_is_sent() -> None:
         "layers": 2,
     }
     assert Network(batch=8).request() == {"batch": 8}
+    assert Network(precision=PrecisionName.W8A8, ports="i8").request() == {"precision": "w8a8", "ports": "i8"}
     with pytest.raises(InvalidInputError, match="--seq belongs to"):
         Network(seq=4).request()
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { workloadText } from "@/lib/workload";
 
-const workload = { phase: "prefill", length: 32, batch: 1, precision: "w8a8", layers: 2 } as const;
+const workload = { phase: "prefill", length: 32, batch: 1, precision: "w8a8", layers: 2, ports: "f32" } as const;
 
 test("a workload reads like the options of the command line", () => {
   const text = workloadText({ model: { id: "m", name: "gpt2", kind: "builtin" }, workload });

@@ -9,8 +9,12 @@ export const isFile = (kind: string): boolean => FORMATS.has(kind);
 
 /** "decode, context 64, w4a8": the words of the command line. */
 export function workloadText({ model, workload }: Pick<Exploration, "model" | "workload">): string {
-  const { phase, length, precision, layers } = workload;
-  if (isFile(model.kind)) return `whole network (.${model.kind}) · ${precision}`;
+  const { phase, length, precision, layers, ports } = workload;
+  if (isFile(model.kind)) {
+    const parts = [`whole network (.${model.kind})`, precision];
+    if (ports === "i8") parts.push("int8 ports");
+    return parts.join(" · ");
+  }
   if (phase === "head") return `head · ${precision}`;
   const parts: string[] = [phase, `${lengthName(phase)} ${length}`, precision];
   if (layers > 1) parts.push(`${layers} layers`);

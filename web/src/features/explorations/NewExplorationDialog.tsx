@@ -6,7 +6,7 @@ import { BOUNDS } from "@/features/explorations/bounds";
 import { toTags } from "@/features/explorations/tags";
 import { useCreateExploration } from "@/features/explorations/api/createExploration";
 import { newKey } from "@/lib/api/http";
-import type { Model, NewExploration, Phase, Platform, Precision, Sampler } from "@/lib/api/types";
+import type { Model, NewExploration, Phase, Platform, Ports, Precision, Sampler } from "@/lib/api/types";
 import { number } from "@/lib/format";
 import { navigate } from "@/lib/router";
 import { isFile, lengthName } from "@/lib/workload";
@@ -35,6 +35,7 @@ const PRECISIONS: [Precision, string][] = [
   ["w8a8kv8", "w8a8kv8: w8a8, and int8 keys and values"],
   ["f32", "f32"],
 ];
+const INTEGERS = new Set<Precision>(["w8a8", "w4a8"]);
 const ORIGINS: [string, (kind: string) => boolean][] = [
   ["Built in", (kind) => kind === "builtin"],
   ["From a config.json", (kind) => kind === "config"],
@@ -51,7 +52,7 @@ const SAMPLERS: [Sampler, string][] = [
 /** Shapes of a network from a file are its own: the service refuses others. */
 function toWorkload(form: FormData, model: Model | undefined): NewExploration["workload"] {
   const precision = String(form.get("precision")) as Precision;
-  if (model && isFile(model.kind)) return { precision };
+  if (model && isFile(model.kind)) return { precision, ports: (form.get("ports") ?? "f32") as Ports };
   const phase = String(form.get("phase")) as Phase;
   if (phase === "head") return { phase, precision };
   return { phase, length: Number(form.get("length")), precision, batch: 1, layers: 1 };
@@ -105,6 +106,8 @@ export function NewExplorationDialog({ models, platforms, farm, error, upload, o
   const [picked, setPicked] = useState("");
   const model = models.find((m) => m.name === picked) ?? models[0];
   const whole = model !== undefined && isFile(model.kind);
+  const [chosen, setChosen] = useState({ whole, precision: "f32" as Precision });
+  const inIntegers = whole && chosen.whole && INTEGERS.has(chosen.precision);
   const create = useCreateExploration();
 
   useEffect(() => dialog.current?.showModal(), []);
@@ -171,7 +174,12 @@ export function NewExplorationDialog({ models, platforms, farm, error, upload, o
           )}
           <label className={whole ? "wide" : ""}>
             Precision
-            <select name="precision" key={String(whole)} defaultValue={whole ? "f32" : "w4a8"}>
+            <select
+              name="precision"
+              key={String(whole)}
+              defaultValue={whole ? "f32" : "w4a8"}
+              onChange={(e) => setChosen({ whole, precision: e.target.value as Precision })}
+            >
               {PRECISIONS.map(([value, text]) => (
                 <option key={value} value={value}>
                   {text}
@@ -179,6 +187,15 @@ export function NewExplorationDialog({ models, platforms, farm, error, upload, o
               ))}
             </select>
           </label>
+          {inIntegers && (
+            <label className="wide" title="Of the design: integers in steps that design.json names, or f32">
+              Inputs and results
+              <select name="ports">
+                <option value="f32">f32</option>
+                <option value="i8">int8, in steps that the design names</option>
+              </select>
+            </label>
+          )}
           <label className="wide">
             Platform
             <select name="platform" required key={platforms.length}>

@@ -1,6 +1,7 @@
 /** What the REST interface under /v1 says and takes. Names and units are those of the API. */
 
 export type Phase = "prefill" | "decode" | "step" | "token" | "head";
+export type Ports = "f32" | "i8";
 export type Precision = "f32" | "w8a8" | "w4a8" | "w8a8kv8" | "w4a8kv8";
 export type Sampler = "front" | "nsga2" | "tpe" | "random" | "qmc";
 export type Fidelity = "estimate" | "simulate" | "csynth" | "cosim" | "link" | "board";
@@ -59,6 +60,8 @@ export interface Workload {
   batch: number;
   precision: Precision;
   layers: number;
+  /** What inputs and results are; "i8" of a network from a file in integers alone. */
+  ports: Ports;
 }
 
 /** A metric that the search makes small; `best` is what the design with the least of it is called. */
