@@ -8,7 +8,7 @@ from dse.comparison.results import DesignResults, Reading, Results
 from dse.objectives import OBJECTIVES
 
 LESS_IS_BETTER = frozenset({*OBJECTIVES, "cycles", "interval", "clock_estimated", "slowest_ii"})
-MORE_IS_BETTER = frozenset({"clock", "fmax", "inputs_per_second", "tokens_per_second", "qor_score"})
+MORE_IS_BETTER = frozenset({"clock", "fmax", "inputs_per_second", "tokens_per_second", "hbm_share", "qor_score"})
 _SAID_BY: Mapping[str, str] = {
     "cycles": "latency",
     "interval": "latency",
