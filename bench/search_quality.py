@@ -4,6 +4,7 @@
     python -m bench.search_quality gpt2-decode gpt2-medium-decode --samplers front random --cache ~/searches
     PYTHONPATH=tests/support python -m bench.search_quality mixer    # its network is one of the tests'
     python -m bench.search_quality gpt2-decode --objectives latency energy area
+    python -m bench.search_quality gpt2-decode --samplers front 'front*4' nsga2    # ours as four islands too
 
 All have the same solver, start designs and digest of accelerators; `front` is ours. Each search is kept in `--cache` by
 workload, sampler, seed, budget, objectives and a digest of compiler and search: what was stopped goes on. Shares are of
@@ -41,7 +42,8 @@ from compiler.platforms.platform import load_platform
 from dse.archive import front_of
 from dse.comparison.fronts import beyond
 from dse.comparison.hypervolume import hypervolume
-from dse.explore import SAMPLERS, EvaluatedDesign, SearchOptions, search
+from dse.explore import SAMPLERS, EvaluatedDesign, SearchOptions
+from dse.islands import search_islands
 from dse.logarithms import logarithms, zero_marks
 from dse.objectives import DEFAULT, check_objectives
 
@@ -54,6 +56,7 @@ WORKLOADS = {
     "gpt2-reply": Workload("gpt2", "token", 256, "w4a8", layers=12),
 }
 OURS = "front"
+ISLANDS = "*"
 BEYOND, APART = 1.1, 0.02
 Point = tuple[float, ...]
 
@@ -113,12 +116,13 @@ def run(name: str, objectives: tuple[str, ...], sampler: str, budget: int, seed:
 
     def make() -> dict[str, Any]:
         graph = graph_of(name, cache)
-        options = SearchOptions(budget, seed, sampler, jobs=1, objectives=objectives)
+        kind, _, islands = sampler.partition(ISLANDS)
+        options = SearchOptions(budget, seed, kind, jobs=1, objectives=objectives, islands=int(islands or 1))
         start = perf_counter()
-        found = search(graph, load_platform("u55c"), options, NoSink())
-        seconds = perf_counter() - start
-        outside = 1 - found.evaluation_seconds / seconds
-        return {"points": points_of(found.designs, objectives), "repeats": found.repeats, "outside": outside}
+        designs, searches = search_islands(graph, load_platform("u55c"), options, NoSink())
+        outside = 1 - sum(one.evaluation_seconds for one in searches) / (perf_counter() - start)
+        repeats = sum(one.repeats for one in searches)
+        return {"points": points_of(designs, objectives), "repeats": repeats, "outside": outside}
 
     path = cache / f"{name}-{'-'.join(objectives)}-{sampler}-{budget}-{seed}-{code_digest()}.json"
     data = kept(path, make)
@@ -219,7 +223,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="how many, from 0 (default: %(default)s)")
     args = parser.parse_args()
     SAMPLERS.update(OTHERS)
-    if unknown := set(args.samplers) - SAMPLERS.keys():
+    if unknown := {sampler.partition(ISLANDS)[0] for sampler in args.samplers} - SAMPLERS.keys():
         parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(SAMPLERS)}")
     if min(*args.budgets, args.seeds) < 1:
         parser.error("--budgets and --seeds must be at least 1")
