@@ -101,8 +101,10 @@ def _names(members: Sequence[Task], tasks: TaskGraph) -> Iterator[str]:
 
 
 def _in_common(names: Sequence[str]) -> str:
-    """The words that all begin with, or the letters."""
-    words = _beginning([name.split("_") for name in names])
+    """The words that all begin with and those that they end with, or the letters that they begin with."""
+    rows = [name.split("_") for name in names]
+    words = _beginning(rows)
+    words += reversed(_beginning([row[: len(words) - 1 : -1] if words else row[::-1] for row in rows]))
     return "_".join(words) or "".join(_beginning(names)).rstrip("0123456789")
 
 

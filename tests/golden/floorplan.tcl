@@ -25,15 +25,15 @@ proc place {slr kernel instances} {
 }
 
 place SLR1 layer_norm_k2_1 {
-  load_f32x4_x3_U0
+  load_k2_f32x4_U0
   gmem_beta_k2_0_m_axi_U
   load_f32x4_U0
   gmem_c_0_m_axi_U
-  load_f32x4_x3_1_U0
+  load_k2_f32x4_1_U0
   gmem_gamma_k2_0_m_axi_U
   load_float_U0
   gmem_squares_0_m_axi_U
-  convert_float_U0
+  convert_in1_float_U0
   load_f32x4_1_U0
   gmem_x_k2_0_m_axi_U
   op_y_U0

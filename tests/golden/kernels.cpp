@@ -45,7 +45,7 @@ void layer_norm_k1(
 #pragma HLS bind_storage variable=store_c_in type=fifo impl=srl
 
   load_float(convert_total_to_op_c_in1_in, total_0);
-  convert_float(convert_total_to_op_c_in1_in, op_c_in1);
+  convert_in1_float(convert_total_to_op_c_in1_in, op_c_in1);
   load_f32x4(op_c_in0, x_k1_0);
   op_c(op_c_in0, op_c_in1, fork_c_k1_in);
   fork_c_k1(fork_c_k1_in, op_squares_in0, store_c_in);
@@ -85,11 +85,11 @@ void layer_norm_k2(
   hls::stream<f32x4, 15> store_y_in("store_y_in");
 #pragma HLS bind_storage variable=store_y_in type=fifo impl=srl
 
-  load_f32x4_x3(op_y_in4, beta_k2_0);
+  load_k2_f32x4(op_y_in4, beta_k2_0);
   load_f32x4(op_y_in0, c_0);
-  load_f32x4_x3(op_y_in3, gamma_k2_0);
+  load_k2_f32x4(op_y_in3, gamma_k2_0);
   load_float(convert_squares_to_op_y_in1_in, squares_0);
-  convert_float(convert_squares_to_op_y_in1_in, op_y_in1);
+  convert_in1_float(convert_squares_to_op_y_in1_in, op_y_in1);
   load_f32x4(op_y_in5, x_k2_0);
   op_y(op_y_in0, op_y_in1, op_y_in3, op_y_in4, op_y_in5, store_y_in, eps);
   store_f32x4(store_y_in, y_0);
