@@ -13,7 +13,7 @@ from compiler.analysis.names import (
     own_load_name,
     store_name,
 )
-from compiler.analysis.rows import Kept, kept_rows, row_itensor
+from compiler.analysis.rows import Kept, kept_rows, row_itensor, row_loops
 from compiler.graph.converter import plan_converter
 from compiler.graph.design import Conversion, Design, Edge, Transfer
 from compiler.graph.itensor import ITensor
@@ -28,13 +28,18 @@ class Wiring:
     converters: dict[str, Conversion] = field(default_factory=dict[str, Conversion])
     edges: dict[str, Edge] = field(default_factory=dict[str, Edge])
 
-    def join(self, stream: str, edge: Edge, wanted: ITensor, kernel: int, *, keeps: bool = False) -> None:
-        """Let the reader of `stream` have `edge` as `wanted`, from a converter that `keeps` it in any case."""
+    def join(
+        self, stream: str, edge: Edge, wanted: ITensor, kernel: int, *, keeps: bool = False, again: bool = False
+    ) -> None:
+        """Let the reader of `stream` have `edge` as `wanted`, from a converter that `keeps` it in any case. `again`:
+        it is read again for rows that stay in memory, of which a launch has more or fewer.
+        """
         if edge.itensor.same_stream(wanted) and not keeps:
             self.edges[stream] = edge
             return
         name = converter_name(edge.value, stream)
-        self.converters[name] = Conversion(edge.value, kernel, plan_converter(edge.itensor, wanted, self.rule))
+        converter = plan_converter(edge.itensor, wanted, self.rule, in_turn=again)
+        self.converters[name] = Conversion(edge.value, kernel, converter)
         self.edges[input_stream(name)] = Edge(edge.value, edge.source, name, edge.itensor)
         self.edges[stream] = Edge(edge.value, name, edge.target, wanted)
 
@@ -46,7 +51,7 @@ def connected(design: Design, rule: ConverterRule) -> Design:
     is stored as that is read. O(operands).
     """
     graph, kernel_of, wiring = design.graph, design.kernel_of, Wiring(rule)
-    kept = kept_rows(graph)
+    kept, rows = kept_rows(graph), row_loops(graph)
     loads: dict[str, Transfer] = {}
     stores: dict[str, Transfer] = {}
     leaving = {out.value for out in graph.outputs}
@@ -61,7 +66,8 @@ def connected(design: Design, rule: ConverterRule) -> Design:
             if producer is not None and kernel_of[producer.name] == kernel:
                 source, made = entering.get(value, (c_name(producer.name), design.writes[value]))
                 edge = Edge(value, source, c_name(op.name), made)
-                wiring.join(stream, edge, wanted, kernel)
+                again = op.kind == "generic" and op.name in rows and rows[op.name] not in operand.dims
+                wiring.join(stream, edge, wanted, kernel, again=again)
                 continue
             leaving.add(value)
             name = load_name(value, kernel)

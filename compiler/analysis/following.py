@@ -214,10 +214,12 @@ class _Following:
     def _converter(self, task: ConverterTask, itensor: ITensor, loop: int, step: int) -> None:
         plan, outer = task.converter, task.timing.restarts
         row = itensor.loops[loop].dim
-        if row is None:  # what is read again for each tile
-            if plan.shared != 1 or plan.realisation.kind != "single" or loop > outer:
+        if row is None:  # what is read again for each tile, in each round of what both sides share
+            rounds = prod(k.trip for k in itensor.loops[outer:loop])
+            if plan.realisation.kind != "single" or plan.shared != rounds:
                 raise _CanNotFollowError(f"{task.name} reads again within what both sides share")
-            self._set(task.name, _Trip(outer, step, fixed=plan.fill, whole=plan.drain))
+            steps = outer + (1 if rounds > 1 else 0)
+            self._set(task.name, _Trip(steps, step, fixed=plan.fill, whole=plan.drain))
             return
         prefix = shared_prefix(plan.source, plan.target).loops
         over = [k for k in prefix if k.dim == row - outer]

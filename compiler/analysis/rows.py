@@ -1,7 +1,8 @@
 """Rows that stay in memory: what a launch makes and later ones read, each where its argument says.
 
-A state is read row after row, in front of the new one (`compiler.analysis.vectorise`), so that in memory the rows of a
-layer lie behind each other. The new row is stored as it would be read.
+A state is read row after row, in front of the new one (`compiler.analysis.vectorise`), all of it or part by part
+(`compiler.analysis.row_parts`), so that in memory the rows of a layer, or of a part, lie behind each other. The new row
+is stored as it would be read.
 """
 
 from collections.abc import Mapping

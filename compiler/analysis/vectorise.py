@@ -5,6 +5,8 @@ The tiling heuristic unrolls whatever is slowest, on its own. This step comes af
 - A concat that appends to a cache passes the cache first, row after row, in tokens as wide as `stream_width` allows.
   So the cache streams while the new row is still being computed, the buffer of the reader behind it holds a tile and
   not the cache, and in HBM the new row lies right behind the old ones.
+- What reads a cache whose rows pass in several tokens walks all rows of one part before those of the next
+  (`compiler.analysis.row_parts`).
 - Chains of row-wise tasks, of which each waits for a reduction of the one before, get more lanes
   (`compiler.analysis.widen_rows`).
 """
@@ -12,6 +14,7 @@ The tiling heuristic unrolls whatever is slowest, on its own. This step comes af
 from collections.abc import Mapping
 
 from compiler.analysis.growth import Part
+from compiler.analysis.row_parts import parts_in_turn
 from compiler.analysis.widen_rows import widen_rows
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
@@ -52,6 +55,7 @@ def vectorise(
 ) -> dict[str, Nest]:
     """The nests, widened; `parts` are the operations that compute. O(operations)."""
     wider = widen_rows(graph, nests, parts, knobs, platform)
-    return {
+    made = {
         op.name: append_nest(graph, op, knobs) if appends_to_cache(graph, op) else wider[op.name] for op in graph.ops
     }
+    return parts_in_turn(graph, made)

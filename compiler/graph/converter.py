@@ -9,7 +9,7 @@ from compiler.graph.box import Box
 from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
 from compiler.graph.live_set import most_alive
 from compiler.graph.realisation import Realisation
-from compiler.graph.schedules import cheapest, paper_schedule
+from compiler.graph.schedules import cheapest, one_after_the_other, paper_schedule
 from compiler.options import ConverterRule
 
 
@@ -125,12 +125,15 @@ def converter_of(source: ITensor, target: ITensor, realisation: Realisation) -> 
 
 
 @lru_cache(maxsize=65536)
-def plan_converter(source: ITensor, target: ITensor, rule: ConverterRule = "exact") -> Converter:
-    """The converter from `source` to `target`.
+def plan_converter(
+    source: ITensor, target: ITensor, rule: ConverterRule = "exact", *, in_turn: bool = False
+) -> Converter:
+    """The converter from `source` to `target`, which fills and drains `in_turn` where that is asked for.
 
     By the paper's rule a dimension needs only what remains inside the shared outer loops, else its full extent; with
     more than one shared iteration the buffer is ping-pong. `exact` takes the cheapest realisation that keeps the
     throughput (`compiler.graph.schedules`).
     """
     box = box_of(source, target)
-    return converter_of(source, target, cheapest(box) if rule == "exact" else paper_schedule(box))
+    chosen = one_after_the_other if in_turn else cheapest if rule == "exact" else paper_schedule
+    return converter_of(source, target, chosen(box))

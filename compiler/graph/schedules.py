@@ -42,13 +42,14 @@ class _Row:
 def paper_schedule(box: Box) -> Realisation:
     """Ping-pong over the shared rounds, or fill then drain where there is one."""
     if box.shared == 1:
-        return _one_after_the_other(box)
+        return one_after_the_other(box)
     fill, drain = box.fill_tokens, box.drain_tokens
     row = _Row(max(fill, drain), 1, Window(0, fill, 1), Window(0, drain, 1))
     return row.realise("ping-pong", 0, 2 * box.extent[0])
 
 
-def _one_after_the_other(box: Box) -> Realisation:
+def one_after_the_other(box: Box) -> Realisation:
+    """Fill, then drain, in each round: the only one whose round is shorter where less of it is drained."""
     fill, drain = box.fill_tokens, box.drain_tokens
     row = _Row(fill + drain, 1, Window(0, fill, 1), Window(fill, drain, 1))
     return row.realise("single", 0, box.extent[0], delay=0)
@@ -59,7 +60,7 @@ def cheapest(box: Box) -> Realisation:
     """The fewest elements in the buffer and waiting outside; among equals the fewest in the buffer, then the shortest
     run. O(loops x dimensions x (SLOTS + sum of extents)).
     """
-    single = _one_after_the_other(box)
+    single = one_after_the_other(box)
     if box.shared == 1:
         return single
     rows = list(_rows(box))

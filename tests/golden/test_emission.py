@@ -169,6 +169,15 @@ def test_chunks_of_a_prompt(golden: Golden) -> None:
     golden("".join((*(task_text(tasks.task[name], tasks) for name in named), out.text())), HERE / "prompt_rows.cpp")
 
 
+def test_rows_of_a_chunk_part_by_part(golden: Golden) -> None:
+    """A row follows another when all parts of that are in memory: a credit a row, however many runs move it."""
+    graph = folded(replying(3))
+    assert graph is not None
+    tasks = planned_tasks(graph, Knobs(default_tile_size=4, order="reduction-outer", overall_unroll=16), U55C)
+    texts = [task_text(tasks.task[name], tasks) for name in ("load_h0_k_past", "store_h0_key")]
+    golden("".join(texts), HERE / "row_parts.cpp")
+
+
 def test_kernels_and_testbench(golden: Golden) -> None:
     tasks, interface = design("layer_norm", SPLIT)
     tops = [hls_code.kernel_source(k, tasks, interface, U55C) for k in interface.kernels]

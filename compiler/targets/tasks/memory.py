@@ -115,7 +115,7 @@ def _emit_part(frame: Frame, task: LoadTask, begin: str, params: Sequence[str], 
     row_credit = row_credit_of(task, frame.tasks)
     with _each_run(frame, task, walk):
         if row_credit is not None:  # what the row before has added
-            with out.protocol("if (row > 0)"):
+            with out.protocol(f"if ({_of_row(walk, 'row > 0', last=False)})"):
                 out.line(f"{frame.named(task, row_credit)}.read();")
         if asks:
             _credits(out, walk, task.reads, [f"{credit}.read();" for credit in credits])
@@ -182,7 +182,7 @@ def emit_store(frame: Frame, task: StoreTask) -> None:
                 out.line(f"{port}.write_response();")
             _credits(out, walk, task.writes, [f"{credit}.write(0);" for credit in credits])
             if row_credit is not None:
-                with out.protocol("if (row < rows - 1)"):
+                with out.protocol(f"if ({_of_row(walk, 'row < rows - 1', last=True)})"):
                     out.line(f"{frame.named(task, row_credit)}.write(true);")
         if reports:
             with out.protocol("if (row == rows - 1)" if frame.rows > 1 and not task.by_layer else ""):
@@ -199,6 +199,12 @@ def _each_run(frame: Frame, task: DmaTask, walk: "_MemoryWalk") -> Generator[Non
             if number == 0:
                 stack.enter_context(frame.each_row_inside(task)())
         yield
+
+
+def _of_row(walk: "_MemoryWalk", condition: str, *, last: bool) -> str:
+    """In the first, or last, of the runs that move the row of a chunk: those of the loops inside that over layers."""
+    runs = [(name, trip) for name, trip, _ in walk.outer[1:] if trip > 1]
+    return " && ".join([condition, *(f"{name} == {trip - 1 if last else 0}" for name, trip in runs)])
 
 
 def _credits(out: CppWriter, walk: "_MemoryWalk", accesses: Sequence[Access], statements: Sequence[str]) -> None:

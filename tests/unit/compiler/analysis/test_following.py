@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from stepping_networks import SLOTS, stepping
+from stepping_networks import SLOTS, WIDTH, stepping
 
 from compiler.analysis.build import task_graph
 from compiler.errors import VerificationError
@@ -17,14 +17,15 @@ from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.simulate import simulate
 
 U55C = load_platform("u55c")
-TILE = 4
+TILE, ROW_BITS = 4, 32 * WIDTH
 FOLLOWING = {"load_h0_k_past", "load_seen", "h0_join", "convert_h0_keys_to_h0_sum_in0", "h0_sum"}
 
 
 def tasks_of(network: LinalgGraph | None = None, **knobs: object) -> TaskGraph:
     graph = folded(network or stepping())
     assert graph is not None
-    return planned_tasks(graph, Knobs.from_json({"default_tile_size": TILE, "order": "reduction-outer", **knobs}), U55C)
+    usual = {"default_tile_size": TILE, "order": "reduction-outer", "stream_width": ROW_BITS}
+    return planned_tasks(graph, Knobs.from_json({**usual, **knobs}), U55C)
 
 
 def test_tasks_over_rows_make_the_tiles_that_a_position_begins() -> None:
@@ -76,7 +77,7 @@ def test_what_two_readers_walk_in_loops_of_their_own_follows() -> None:
     """One of them takes two tiles at a time, which are as many tokens in the same order."""
     graph = folded(stepping(twice=True))
     assert graph is not None
-    design = planned(graph, Knobs(default_tile_size=TILE, order="reduction-outer"), U55C)
+    design = planned(graph, Knobs(default_tile_size=TILE, order="reduction-outer", stream_width=ROW_BITS), U55C)
     rows, *others = design.nests["h0.more"].loops
     inside = (NestLoop(rows.dim, rows.trip // 2, 2 * rows.step), NestLoop(rows.dim, 2, rows.step), *others)
     nest = replace(design.nests["h0.more"], loops=inside)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from proved_designs import Edit, Made, built, edit_in, make, verdict
-from stepping_networks import SLOTS, stepped, stepping, tensors_of_steps
+from stepping_networks import SLOTS, WIDTH, stepped, stepping, tensors_of_steps
 
 from compiler.errors import MillraceError
 from compiler.graph.task_graph import StoreTask
@@ -128,10 +128,11 @@ def test_loads_of_a_lone_layer_follow_the_position(tmp_path: Path) -> None:
     """Without a loop over layers, that over rows is a load's outermost."""
     network = stepping(1)
     tensors, platform = tensors_of_steps(network), load_platform("u55c")
-    tasks = planned_tasks(network, Knobs(overall_unroll=16, default_tile_size=4, order="reduction-outer"), platform)
+    knobs = Knobs(overall_unroll=16, default_tile_size=4, order="reduction-outer", stream_width=32 * WIDTH)
+    tasks = planned_tasks(network, knobs, platform)
     data = NetworkData(tensors, stepped(network, tensors, SLOTS - 1), 1e-4)
     emit_design(tasks, network, platform, data, tmp_path)
     (source,) = tmp_path.glob("hls/*_tasks.cpp")
-    for name, bound in ((LOAD, "(position + 16) / 16 * 32 - 2"), ("load_seen", "(position + 16) / 16")):
+    for name, bound in ((LOAD, "(position + 4) / 4 * 8 - 2"), ("load_seen", "(position + 4) / 4;")):
         body = source.read_text().split(f"void {name}(")[1].split("\n}")[0]
         assert bound in body

@@ -1,0 +1,85 @@
+"""Parts of rows in turn: where each operation that reads rows walks them, and where none does."""
+
+from dataclasses import replace
+
+from stepping_networks import SLOTS, WIDTH, stepping
+
+from compiler.analysis.row_parts import parts_in_turn
+from compiler.graph.box import verify_realisation
+from compiler.graph.converter import box_of, plan_converter
+from compiler.graph.itensor import ITensor, Loop
+from compiler.graph.layers import folded
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.nest import Nest, NestLoop
+from compiler.graph.task_graph import LoadTask, StoreTask, TaskGraph
+from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
+from compiler.platforms.platform import load_platform
+from compiler.simulator.timing.simulate import simulate
+
+U55C = load_platform("u55c")
+ROWS, PART = SLOTS + 1, 16
+BY_ROW = {
+    "h0.join": Nest((NestLoop(0, ROWS, 1), NestLoop(1, 2, PART)), (1, PART)),
+    "h0.sum": Nest((NestLoop(1, ROWS // 4, 4), NestLoop(0, WIDTH // 4, 4)), (4, 4)),
+}
+
+
+def steps() -> LinalgGraph:
+    graph = folded(stepping())
+    assert graph is not None
+    return graph
+
+
+def tasks_of(**knobs: object) -> TaskGraph:
+    usual = {"default_tile_size": 4, "order": "reduction-outer", "stream_width": 32 * PART}
+    return planned_tasks(steps(), Knobs.from_json({**usual, **knobs}), U55C)
+
+
+def test_all_rows_of_a_part_are_walked_before_the_next_part() -> None:
+    assert parts_in_turn(steps(), BY_ROW) == {
+        "h0.join": Nest((NestLoop(1, 2, PART), NestLoop(0, ROWS, 1)), (1, PART)),
+        "h0.sum": Nest((NestLoop(0, 2, PART), NestLoop(1, ROWS // 4, 4), NestLoop(0, PART // 4, 4)), (4, 4)),
+    }
+
+
+def test_rows_are_walked_whole_where_one_operation_can_not_do_otherwise() -> None:
+    rows, _ = BY_ROW["h0.sum"].loops
+    wide = Nest((rows,), (WIDTH, 4))  # lanes of two parts
+    tiled = Nest((NestLoop(0, 2, PART), rows, NestLoop(0, PART // 4, 4)), (4, 4))  # tiles of columns already
+    row_in_a_token = Nest((NestLoop(0, ROWS, 1),), (1, WIDTH))
+    for other in ({"h0.sum": wide}, {"h0.sum": tiled}, {"h0.join": row_in_a_token}):
+        nests = {**BY_ROW, **other}
+        assert parts_in_turn(steps(), nests) == nests
+    mixed = replace(steps().op["h0.sum"], iterators=("reduction", "reduction"))
+    graph = replace(steps(), ops=tuple(mixed if op.name == "h0.sum" else op for op in steps().ops))
+    assert parts_in_turn(graph, BY_ROW) == BY_ROW
+
+
+def test_each_part_follows_the_position() -> None:
+    tasks = tasks_of()
+    tasks.verify()
+    load, store = tasks.task["load_h0_k_past"], tasks.task["store_h0_key"]
+    assert isinstance(load, LoadTask)
+    assert isinstance(store, StoreTask)
+    assert [loop.dim for loop in load.dma.layout.loops if loop.trip > 2] == [1]  # of a layer: parts, then rows
+    cycles: list[int] = []
+    for position in (0, 3, 4, 62):
+        tiles = position // 4 + 1
+        now = tasks.at({"position": position})
+        assert now.task["h0_join"].timing.trips == (2, 2, 4 * tiles)
+        assert now.task["h0_sum"].timing.trips == (2, 2, tiles, 4)
+        run = simulate(tasks, U55C, launches=({"position": position},), buckets=0)
+        assert run.deadlock is None
+        cycles.append(run.cycles)
+    assert cycles[0] == cycles[1] < cycles[2] < cycles[3]
+
+
+def test_what_is_read_again_for_all_rows_of_a_part_is_filled_and_drained_in_turn() -> None:
+    """Queries of heads, four at a time: again for each of the tiles of rows, fewer or more of which a launch has."""
+    source = ITensor((1, 4), "i8", (Loop(16, 1, 0), Loop(16, 4, 1)))
+    target = ITensor((1, 64), "i8", (Loop(4, 4, 0), Loop(68, 1, None), Loop(4, 1, 0)))
+    assert plan_converter(source, target).realisation.kind == "ping-pong"
+    made = plan_converter(source, target, in_turn=True)
+    assert (made.shared, made.realisation.kind, made.realisation.period) == (4, "single", made.fill + made.drain)
+    verify_realisation(box_of(source, target), made.realisation)
