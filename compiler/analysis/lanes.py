@@ -36,7 +36,7 @@ def deal_lanes(
     if knobs.unrolling == "slowest":
         _to_the_slowest(free, total, knobs.overall_unroll)
     else:
-        _Worth(graph, unrolls, platform).deal(free, total, knobs.overall_unroll)
+        _Worth(graph, unrolls, platform, knobs.rows).deal(free, total, knobs.overall_unroll)
 
 
 def _to_the_slowest(free: Mapping[str, Unroll], total: int, most: int) -> None:
@@ -68,8 +68,9 @@ class _Offer(NamedTuple):
 class _Worth:
     """What the next steps of each are worth. O(operations) for each step that is taken."""
 
-    def __init__(self, graph: LinalgGraph, unrolls: Mapping[str, Unroll], platform: Platform) -> None:
-        self._unrolls = unrolls
+    def __init__(self, graph: LinalgGraph, unrolls: Mapping[str, Unroll], platform: Platform, rows: int) -> None:
+        self._unrolls, self._rows = unrolls, rows
+        self._sums = {op.name for op in graph.ops if op.reduction is not None}
         self._place = {op: (unroll, n) for unroll in unrolls.values() for n, op in enumerate(unroll.ops)}
         self._followed = followed_products(graph)
         self._words = words_handed_on(graph, platform)
@@ -98,14 +99,17 @@ class _Worth:
                     offers[changed] = self._offer(changed)
 
     def _cycles(self, name: str, step: int) -> int:
-        """That it adds to the time: of what follows a product, those for which the product's results wait."""
+        """That it adds to the time: of what follows a product, those for which the product's results wait. Of an engine
+        they come as fast as it computes rows of a prompt side by side; what adds up parts of them is there as often.
+        """
         cycles = self._unrolls[name].cycles_at(step)
         if name in self._words:
             return max(cycles, self._words[name])
         if name not in self._followed:
             return cycles
         product, n = self._place[self._followed[name]]
-        return max(0, cycles - product.growths[n].leaving(product.at))
+        rows = self._rows if len(product.ops) > 1 and name not in self._sums else 1
+        return max(0, cycles - product.growths[n].leaving(product.at) // rows)
 
     def _offer(self, name: str) -> _Offer | None:
         """The best of the next steps; None where none saves anything."""

@@ -15,15 +15,19 @@ from typing import NamedTuple
 
 from compiler.analysis.names import c_name, input_stream
 from compiler.analysis.rows import given_rows
-from compiler.graph.abreast import APART
+from compiler.graph.abreast import APART, ONCE
 from compiler.graph.design import Design, Transfer
 from compiler.graph.layers import is_long
 from compiler.graph.program import Program, Repeat, tokens
-from compiler.graph.task_graph import Task, TaskGraph
+from compiler.graph.task_graph import LoadTask, Task, TaskGraph
 
 PROMPT_ROWS = 8
-"""Of a chunk: more than there are matrix products in a layer, so that the slowest of them never waits for the others;
-what a layer makes of so many rows is kept until the next one takes it.
+"""Of a chunk at least: more than there are matrix products in a layer, so that the slowest of them never waits for the
+others; what a layer makes of so many rows is kept until the next one takes it.
+"""
+MOST_ROWS, CHUNKS = 16, 16
+"""A chunk fills and drains in each layer: it has up to `MOST_ROWS` where replies are long, one of `CHUNKS` parts of all
+positions, which so many rows are worth the memory for.
 """
 
 
@@ -35,10 +39,11 @@ def prompt_rows(folded: Design) -> int:
     given = given_rows(graph) & {load.value for load in folded.loads.values() if not load.resident}
     if not given or folded.kernels != 1:
         return 1
-    if graph.layers is None:
-        return PROMPT_ROWS
     moved = (t for t in (*folded.loads.values(), *folded.stores.values()) if not t.resident)
-    return PROMPT_ROWS if all(_ends_with_word(folded, t) for t in moved if in_layers(folded, t)) else 1
+    if graph.layers is not None and not all(_ends_with_word(folded, t) for t in moved if in_layers(folded, t)):
+        return 1
+    positions = min(row.count for name in given if (row := graph.value[name].row) is not None)
+    return min(MOST_ROWS, max(PROMPT_ROWS, positions // CHUNKS))
 
 
 def in_layers(folded: Design, transfer: Transfer) -> bool:
@@ -58,7 +63,8 @@ def _ends_with_word(folded: Design, transfer: Transfer) -> bool:
 def chunk_depths(tasks: TaskGraph) -> dict[str, int]:
     """The least depth of streams that lead from a layer, or a phase, to the next, by name: the rows of a chunk that the
     next one has not taken while the first still takes others. Of those in front of rows side by side, and behind them,
-    the tokens of a row: no row's come, or are taken, before all of the one before it.
+    the tokens of a row: no row's come, or are taken, before all of the one before it. Of loads that share a port those
+    of the rows beside the first: what these begin with comes behind what is read behind the first.
     """
     if tasks.control is None:
         return {}
@@ -67,7 +73,10 @@ def chunk_depths(tasks: TaskGraph) -> dict[str, int]:
     for name, passing in tasks.abreast.passing.items():
         if passing in APART:
             found[name] = max(found.get(name, 0), _of_phase(tasks.task[tasks.stream[name].source].program, name))
-    return found
+    others = tasks.abreast.rows - 1
+    shared = [t for t in tasks.tasks if others and isinstance(t, LoadTask) and len(t.writes) > 1]
+    apart = (t for t in shared if not any(tasks.abreast.passing.get(a.stream) in ONCE for a in t.writes))
+    return found | {a.stream: others * _of_phase(t.program, a.stream) for t in apart for a in t.writes}
 
 
 def _rows_of(tasks: TaskGraph, stream: str) -> int:

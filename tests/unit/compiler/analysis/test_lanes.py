@@ -16,7 +16,7 @@ from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.nest import Nest
-from compiler.options import Knobs
+from compiler.options import Engines, Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from dse.evaluate import evaluate
@@ -49,11 +49,11 @@ def test_what_follows_a_product() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lanes", [16, 256])
-@pytest.mark.parametrize("engines", ["own", "shared"])
+@pytest.mark.parametrize(("engines", "rows"), [("own", 1), ("shared", 1), ("shared", 4)])
 @pytest.mark.parametrize("name", GRAPHS)
-def test_lanes_go_where_a_slow_rule_puts_them(name: str, engines: str, lanes: int) -> None:
+def test_lanes_go_where_a_slow_rule_puts_them(name: str, engines: Engines, rows: int, lanes: int) -> None:
     graph = GRAPHS[name]
-    knobs = Knobs(default_tile_size=32, overall_unroll=lanes, stream_width=1024, unrolling="worth", engines=engines)  # pyright: ignore[reportArgumentType]
+    knobs = Knobs(32, lanes, stream_width=1024, unrolling="worth", engines=engines, rows=rows)
     expected = {unroll.ops[0]: unroll for unroll in _unrolls(graph, knobs)}
     _dealt_slowly(graph, knobs, expected)
     found = {unroll.ops[0]: unroll for unroll in _unrolls(graph, knobs)}
@@ -79,8 +79,13 @@ def _dealt_slowly(graph: LinalgGraph, knobs: Knobs, unrolls: dict[str, Unroll]) 
         followed, words = followed_products(graph), words_handed_on(graph, U55C)
         waits = {op: _last_minus_first(parts[op].op, nests[op]) * graph.runs_of(op) for op in followed.values()}
         cycles = {op: run_cycles(parts[op].op, nest, U55C) * graph.runs_of(op) for op, nest in nests.items()}
-        own = {op: max(0, n - waits[followed[op]]) if op in followed else n for op, n in cycles.items()}
+        own = {op: max(0, n - waits[followed[op]] // rows(op)) if op in followed else n for op, n in cycles.items()}
         return sum(max(cycles[op], words[op]) if op in words else n for op, n in own.items())
+
+    def rows(op: str) -> int:
+        """Side by side, of the product that it follows, where it is not itself there as often."""
+        (served,) = (unroll.ops for unroll in unrolls.values() if followed_products(graph)[op] in unroll.ops)
+        return knobs.rows if len(served) > 1 and graph.op[op].reduction is None else 1
 
     while sum(unroll.lanes for unroll in unrolls.values()) < knobs.overall_unroll:
         worths: list[tuple[float, str, int]] = []
@@ -140,6 +145,15 @@ def test_a_token_of_a_product_costs_a_converter_but_for_its_weights() -> None:
         LUT_OF_BIT * bits[1],
         LUT_OF_CONVERTED_BIT * bits[2],
     ]
+
+
+def test_what_follows_an_engine_keeps_up_with_rows_side_by_side() -> None:
+    """The engine itself is there as often."""
+    graph, knobs = mlp(64, 64, 64), Knobs(32, 256, stream_width=1024, unrolling="worth", engines="shared")
+    one, four = (
+        {op: nest.lanes for op, nest in plan_nests(graph, k, U55C).items()} for k in (knobs, replace(knobs, rows=4))
+    )
+    assert {op: four[op] // one[op] for op in one} == {"up": 1, "act": 4, "down": 1, "add": 4}
 
 
 def test_lanes_that_nobody_waits_for_are_not_spent() -> None:

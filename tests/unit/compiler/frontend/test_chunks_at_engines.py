@@ -113,11 +113,11 @@ def test_what_is_not_held_deadlocks(tasks: TaskGraph, stream: str) -> None:
     assert cycles(short, CHUNK) is None
 
 
-@pytest.fixture(params=[(2, 1), (3, 2)], ids=["2 rows", "3 rows, 2 slices"])
+@pytest.fixture(params=[(2, 1, U55C), (3, 2, U55C), (3, 1, FEW)], ids=["2 rows", "3 rows, 2 slices", "few ports"])
 def abreast(request: pytest.FixtureRequest, bundle: Bundle) -> TaskGraph:
     """With rows side by side."""
-    rows, slices = request.param
-    return planned_tasks(bundle.graph, replace(KNOBS, rows=rows, slices=slices), U55C)
+    rows, slices, board = request.param
+    return planned_tasks(bundle.graph, replace(KNOBS, rows=rows, slices=slices), board)
 
 
 @pytest.mark.parametrize("rows", [2, 5, PROMPT_ROWS])
