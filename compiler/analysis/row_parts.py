@@ -6,14 +6,21 @@ there before the first maximum is known, and no part is done before all are. Wal
 first is done while the next ones are made, and in memory the rows of a part lie behind each other.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from compiler.analysis.operators import run_cycles
 from compiler.analysis.rows import kept_rows, row_loops
 from compiler.analysis.walked_together import Place, walked_together
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.nest import Nest, NestLoop
+from compiler.platforms.platform import Platform
+
+_SLOWER = 2.0
+"""Products of queries and keys, maxima and products of values each walk all rows: whole, two of them wait for the one
+before; part by part all work at once.
+"""
 
 
 class _Parts(NamedTuple):
@@ -24,16 +31,25 @@ class _Parts(NamedTuple):
     loops: Mapping[str, int]
 
 
-def parts_in_turn(graph: LinalgGraph, nests: Mapping[str, Nest]) -> dict[str, Nest]:
-    """The nests; where each operation that walks rows can, those with the loop over parts outermost.
-    O(operations x loops).
+def parts_in_turn(graph: LinalgGraph, nests: Mapping[str, Nest], platform: Platform) -> dict[str, Nest]:
+    """The nests; where each operation that walks rows can, those with the loop over parts outermost, but where the
+    longest of them would take `_SLOWER` times as long: sums of floats do where few iterations are left between two
+    additions to the same element. O(operations x loops).
     """
     parts = _parts_of(graph, nests)
     if parts is None:
         return dict(nests)
     made = {name: _outermost(nests[name], dim, parts) for name, dim in parts.loops.items()}
     found = {name: nest for name, nest in made.items() if nest is not None}
-    return {**nests, **found} if len(found) == len(made) else dict(nests)
+    if len(found) < len(made):
+        return dict(nests)
+    slower = _longest(graph, found, platform) / _longest(graph, nests, platform, found)
+    return {**nests, **found} if slower < _SLOWER else dict(nests)
+
+
+def _longest(graph: LinalgGraph, nests: Mapping[str, Nest], platform: Platform, names: Iterable[str] = ()) -> int:
+    """Cycles of the one of these operations that takes most."""
+    return max(run_cycles(graph.op[name], nests[name], platform) for name in names or nests)
 
 
 def _parts_of(graph: LinalgGraph, nests: Mapping[str, Nest]) -> _Parts | None:

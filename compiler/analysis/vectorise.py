@@ -58,4 +58,4 @@ def vectorise(
     made = {
         op.name: append_nest(graph, op, knobs) if appends_to_cache(graph, op) else wider[op.name] for op in graph.ops
     }
-    return parts_in_turn(graph, made)
+    return parts_in_turn(graph, made, platform)

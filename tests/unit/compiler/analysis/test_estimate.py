@@ -193,7 +193,7 @@ def test_a_reply_is_estimated_as_its_launches_are_simulated():
     """In chunks and then token by token, with one start of the kernel."""
     graph = folded(replying(4))
     assert graph is not None
-    tasks = planned_tasks(graph, Knobs(default_tile_size=2, overall_unroll=8), U55C)
+    tasks = planned_tasks(graph, Knobs(default_tile_size=4, overall_unroll=8), U55C)
     assert tasks.control is not None
     found = {metric.name: metric.value for metric in estimate(tasks, U55C, graph).metrics}
     design, rows, lengths = timed_design(tasks, U55C), tasks.control.rows, Lengths.within(SLOTS)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from stepping_networks import SLOTS, WIDTH, stepping
 
 from compiler.analysis.row_parts import parts_in_turn
@@ -37,7 +38,7 @@ def tasks_of(**knobs: object) -> TaskGraph:
 
 
 def test_all_rows_of_a_part_are_walked_before_the_next_part() -> None:
-    assert parts_in_turn(steps(), BY_ROW) == {
+    assert parts_in_turn(steps(), BY_ROW, U55C) == {
         "h0.join": Nest((NestLoop(1, 2, PART), NestLoop(0, ROWS, 1)), (1, PART)),
         "h0.sum": Nest((NestLoop(0, 2, PART), NestLoop(1, ROWS // 4, 4), NestLoop(0, PART // 4, 4)), (4, 4)),
     }
@@ -50,10 +51,18 @@ def test_rows_are_walked_whole_where_one_operation_can_not_do_otherwise() -> Non
     row_in_a_token = Nest((NestLoop(0, ROWS, 1),), (1, WIDTH))
     for other in ({"h0.sum": wide}, {"h0.sum": tiled}, {"h0.join": row_in_a_token}):
         nests = {**BY_ROW, **other}
-        assert parts_in_turn(steps(), nests) == nests
+        assert parts_in_turn(steps(), nests, U55C) == nests
     mixed = replace(steps().op["h0.sum"], iterators=("reduction", "reduction"))
     graph = replace(steps(), ops=tuple(mixed if op.name == "h0.sum" else op for op in steps().ops))
-    assert parts_in_turn(graph, BY_ROW) == BY_ROW
+    assert parts_in_turn(graph, BY_ROW, U55C) == BY_ROW
+
+
+def test_rows_are_walked_whole_where_sums_would_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four iterations between two additions to an element: half as long again as with eight."""
+    monkeypatch.setattr("compiler.analysis.row_parts._SLOWER", 1.5)
+    assert parts_in_turn(steps(), BY_ROW, U55C) == BY_ROW
+    monkeypatch.setattr("compiler.analysis.row_parts._SLOWER", 1.6)
+    assert parts_in_turn(steps(), BY_ROW, U55C) != BY_ROW
 
 
 def test_each_part_follows_the_position() -> None:
