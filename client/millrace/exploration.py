@@ -165,6 +165,7 @@ def explore(
     length: int | Unset = UNSET,
     precision: str | Unset = UNSET,
     layers: int | Unset = UNSET,
+    ports: str | Unset = UNSET,
     platform: str | Unset = UNSET,
     budget: int | Unset = UNSET,
     seed: int | Unset = UNSET,
@@ -190,17 +191,19 @@ def explore(
     `model_name` is what the service is to call a file. The others are those of `wire.NewExploration` and of its
     workload, `wire.NewWorkloadShape`: `phase` and `length` are not for a network from a file, which has its shapes;
     `simulate` designs of the front are simulated and, for the error of the estimates, `calibration` others (4 where it
-    is not given); `name`, `tags` (a list) and `notes` are the exploration's, `objectives` what it makes small, like
-    ("latency", "energy", "area"), `builds` is like {"csynth": 8, "link": 2}, `at_most` like {"lut": 40, "hbm_ports": 8}
-    (percent of the board, ports, metrics in their units), `require_nodes` refuses what no node would run. What is not
-    given is as the service has it.
+    is not given); `ports` "i8" makes inputs and results of a network in integers int8; `name`, `tags` (a list) and
+    `notes` are the exploration's, `objectives` what it makes small, like ("latency", "energy", "area"), `builds` is
+    like {"csynth": 8, "link": 2}, `at_most` like {"lut": 40, "hbm_ports": 8} (percent of the board, ports, metrics in
+    their units), `require_nodes` refuses what no node would run. What is not given is as the service has it.
 
     Raises ProblemError for what the service refuses, UsageError for a file that there is not, MissingExtraError.
     Warns of stages that wait because no node would run them.
     """
     client = _client(server, key)
     request: dict[str, Any] = {
-        "workload": _chosen(wire.NewWorkloadShape, phase=phase, length=length, precision=precision, layers=layers),
+        "workload": _chosen(
+            wire.NewWorkloadShape, phase=phase, length=length, precision=precision, layers=layers, ports=ports
+        ),
         "builds": _chosen(wire.BuildBudget, **(builds or {})),
         "at_most": _chosen(wire.AtMost, **(at_most or {})),
         "objectives": objectives if objectives is UNSET else list(objectives),
