@@ -21,6 +21,7 @@ class TileTasks(Pass):
         "hbm_channels",
         "stream_width",
         "engines",
+        "rows",
         "overrides",
     )
 

@@ -31,6 +31,8 @@ def test_a_search_that_was_under_way_goes_on(tmp_path: Path, revision: str) -> N
     cancel_builds(settings.database)
     farm = open_farm(settings, lambda _: None)
     announce(farm)
+    with farm.database.write() as session:
+        explorations.get(session, "exp_2").budget = 3  # of which one was found
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("worker.running.reaper.top_up", lambda _: None)  # there is no broker
         reap(farm)

@@ -87,10 +87,10 @@ def test_a_launch_takes_as_many_as_the_host_says(made: Made) -> None:
     [
         edit_in("load_x", "memory0[w]", "memory0[w % 16]"),
         edit_in("store_y", "memory0[w]", "memory0[w % 4]"),
-        edit_in("rows", "row = row == 3", "row = row == 4"),
+        edit_in("rows", "row = row == 3", "row = row == 2"),
         edit_in("rows", "= count", "= count - 1"),
     ],
-    ids=["one input again", "one result over another", "a row more of each", "an input less"],
+    ids=["one input again", "one result over another", "a row less of each", "an input less"],
 )
 def test_what_mixes_inputs_is_caught(made: Made, edit: Edit, tmp_path: Path) -> None:
     assert is_caught(made, tmp_path, edit)
