@@ -35,12 +35,16 @@ class Watched:
     state: str = "queued"
     error: str | None = None
     points: dict[str, Point] = field(default_factory=dict[str, Point])
-    evaluated: int = 0
+    designs: set[str] = field(default_factory=set[str])
     front: tuple[str, ...] = ()
     builds: dict[str, str] = field(default_factory=dict[str, str])
     promoted: set[str] = field(default_factory=set[str])
     simulated: set[str] = field(default_factory=set[str])
     higher: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+
+    @property
+    def evaluated(self) -> int:
+        return len(self.designs)
 
     def take(self, event: Event) -> None:
         """Fold one event in."""
@@ -61,7 +65,7 @@ class Watched:
                 pass
 
     def _take_designs(self, columns: dict[str, list[Any]]) -> None:
-        self.evaluated += len(columns["id"])
+        self.designs.update(columns["id"])  # one that another island has found before is told of again
         x, y, *_ = columns["objectives"]
         rows = zip(columns["id"], x, y, columns["feasible"], strict=True)
         self.points.update({name: (x, y) for name, x, y, feasible in rows if feasible})

@@ -59,14 +59,14 @@ class Exploration:
 
     def wait(self, *, quiet: bool = False) -> Exploration:
         """Follow it until it has ended, with a progress bar unless `quiet`. Raises FailedError where it fails."""
-        bar, evaluated, state = Progress(self.reply.budget, quiet=quiet), 0, self.state
+        bar, evaluated, state = Progress(self.reply.budget, quiet=quiet), set[str](), self.state
         try:
             for event in self.client.events(self.id):
                 if event.kind == "designs":
-                    evaluated += len(event.data["id"])
+                    evaluated.update(event.data["id"])  # one that another island has found before is told of again
                 elif event.kind == "state":
                     state = event.data["state"]
-                bar.show(evaluated, state)
+                bar.show(len(evaluated), state)
         finally:
             bar.close()
         if self.refresh().state == "failed":

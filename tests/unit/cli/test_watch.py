@@ -37,6 +37,12 @@ def test_events_are_folded():
     assert watched.plot().count("●") == 2
 
 
+def test_a_design_that_is_told_of_again_counts_once():
+    """Two islands found it."""
+    watched = follow([*EVENTS[:2], *EVENTS[1:]], EXPLORATION, quiet=True)
+    assert watched.summary().startswith("done: 3/3 designs, 2 feasible")
+
+
 def test_lines_without_a_terminal(capsys: pytest.CaptureFixture[str]):
     follow(EVENTS, EXPLORATION, quiet=False)
     lines = capsys.readouterr().err.splitlines()
