@@ -104,12 +104,12 @@ def settings_on(home: Path, postgres: str, redis_url: str, **own: Any) -> Settin
 
 def _throughput(arguments: argparse.Namespace, settings: Settings) -> dict[str, Any]:
     farm = open_farm(settings)
-    _announce(farm)  # what a build is keyed with is asked of the nodes
+    announce(farm)  # what a build is keyed with is asked of the nodes
     made = [_exploration(farm, n, arguments.designs) for n in range(arguments.explorations)]
     for exploration in made:
         advance(farm, exploration.id)
     count = arguments.explorations * arguments.designs
-    with _workers(arguments.workers, settings):
+    with workers(arguments.workers, settings):
         _await(lambda: _done(farm) >= count // 10, "the first tenth: processes start")
         start, before, cpu = time.perf_counter(), _done(farm), _cpu_seconds()
         _await(lambda: _ended(farm, made), "all explorations to be done")
@@ -140,7 +140,7 @@ def _kind(process: psutil.Process) -> str | None:
 
 def _submissions(settings: Settings) -> list[dict[str, Any]]:
     farm = open_farm(settings)
-    _announce(farm)
+    announce(farm)
     exploration = _exploration(farm, 0, LENGTHS[-1] + _SAMPLES)
     with farm.database.read() as session:
         rows = list(designs.stored(session, exploration.id))
@@ -198,7 +198,8 @@ def _exploration(farm: Farm, number: int, count: int) -> Exploration:
     return exploration
 
 
-def _announce(farm: Farm) -> None:
+def announce(farm: Farm) -> None:
+    """Tell the farm of this machine as of a node."""
     info = describe(farm.settings)
     with farm.database.write() as session:
         nodes.announce(session, info.name, info.capabilities, info.missing, info.cpus, info.memory_gb, info.version)
@@ -217,15 +218,16 @@ def _ended(farm: Farm, made: Sequence[Exploration]) -> bool:
 
 
 @contextmanager
-def _workers(count: int, settings: Settings) -> Generator[None]:
+def workers(count: int, settings: Settings, **own: str) -> Generator[list[subprocess.Popen[bytes]]]:
+    """So many nodes, each a group of processes with these variables of its own; ended behind it."""
     started: list[subprocess.Popen[bytes]] = []
     with (settings.home / "workers.log").open("wb") as log:
         for number in range(count):
-            environment = {**settings.environment(), "MILLRACE_NODE": f"node{number}"}
+            environment = {**settings.environment(), **own, "MILLRACE_NODE": f"node{number}"}
             command = [sys.executable, "-m", "worker", str(os.getpid())]
-            started.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log))
+            started.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True))
         try:
-            yield
+            yield started
         finally:
             for worker in started:
                 worker.terminate()

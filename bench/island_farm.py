@@ -12,22 +12,17 @@ stored. Seconds are those of the search, from its first build to its last.
 import argparse
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from bench.farm import servers, settings_on
+from bench.farm import announce, servers, settings_on, workers
 from db.models import ACTIVE_STATES, Exploration
-from db.repositories import builds, catalog, designs, explorations, nodes
+from db.repositories import builds, catalog, designs, explorations
 from dse.objectives import DEFAULT
 from worker.farm import Farm, open_farm
 from worker.ladder import exploring
-from worker.node.nodes import describe
 from worker.settings import Settings
 
 _SUPPORT = Path(__file__).parents[1] / "tests" / "support"
@@ -62,20 +57,20 @@ def _arguments() -> argparse.Namespace:
 
 def _searched(arguments: argparse.Namespace, settings: Settings, count: int, *, killed: bool) -> tuple[float, Found]:
     farm = open_farm(settings)
-    info = describe(settings)
+    announce(farm)
     with farm.database.write() as session:
-        nodes.announce(session, info.name, info.capabilities, info.missing, info.cpus, info.memory_gb, info.version)
         model = catalog.put_model(session, arguments.model, "builtin", {}, "m" * 64)
         workload = catalog.put_workload(session, model, "decode", 64, 1, "w4a8", 1, "w" * 64)
         options = {"seed": 0, "sampler": "front", "islands": arguments.islands, "simulate": 0, "calibration": 0}
         made = exploring.start(
             farm, session, workload, "u55c", {**options, "verify": 0}, arguments.budget, objectives=[*DEFAULT]
         )
-    with _workers(count, settings, arguments.sleep) as workers:
+    path = os.pathsep.join((str(_SUPPORT.parents[1]), str(_SUPPORT)))
+    with workers(count, settings, PYTHONPATH=path, SLOW_SECONDS=str(arguments.sleep / 1e3)) as started:
         waits = killed
         while (now := _stored(farm, made))[0] in ACTIVE_STATES:
             if waits and now[1] >= arguments.budget // 3:
-                os.killpg(workers[1].pid, signal.SIGKILL)
+                os.killpg(started[1].pid, signal.SIGKILL)
                 waits = False
             time.sleep(0.1)
     assert now[0] == "done", now
@@ -92,25 +87,6 @@ def _stored(farm: Farm, made: Exploration) -> tuple[str, int]:
     with farm.database.read() as session:
         counts = explorations.counts(session, [made.id]).get(made.id, explorations.Counts())
         return explorations.get(session, made.id).state, counts.evaluated
-
-
-@contextmanager
-def _workers(count: int, settings: Settings, sleep: float) -> Generator[list[subprocess.Popen[bytes]]]:
-    started: list[subprocess.Popen[bytes]] = []
-    path = os.pathsep.join((str(_SUPPORT.parents[1]), str(_SUPPORT)))
-    own: dict[str, Any] = {"PYTHONPATH": path, "SLOW_SECONDS": str(sleep / 1e3)}
-    with (settings.home / "workers.log").open("wb") as log:
-        for number in range(count):
-            environment = {**settings.environment(), **own, "MILLRACE_NODE": f"node{number}"}
-            command = [sys.executable, "-m", "worker", str(os.getpid())]
-            started.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True))
-        try:
-            yield started
-        finally:
-            for worker in started:
-                worker.terminate()
-            for worker in started:
-                worker.wait(60)
 
 
 if __name__ == "__main__":

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from compiler.metrics import Fidelity
+
 if TYPE_CHECKING:
     from millrace.wire import Objective
 
-FIDELITIES = ("estimate", "simulate", "csynth", "cosim", "link", "board")
+FIDELITIES = tuple(fidelity.value for fidelity in Fidelity)
 """The weakest first."""
 
 

@@ -34,7 +34,7 @@ def search_islands(
         found = [search(graph, platform, options, sink, history, evaluator, turn=turn) for turn in turns]
         results += found
         history = exchanged(history, (d for one in found for d in one.designs[len(history) :]))
-        first = turns[-1].first + turns[-1].count
+        first = turns[-1].end
         if all(one.exhausted or one.stopped for one in found):
             break
     return history, results

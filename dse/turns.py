@@ -27,6 +27,11 @@ class Turn:
     island: int = 0
     islands: int = 1
 
+    @property
+    def end(self) -> int:
+        """Behind its numbers."""
+        return self.first + self.count
+
 
 def next_turns(budget: int, islands: int, found: int, first: int) -> tuple[Turn, ...]:
     """What the islands do next where `found` designs are known, with numbers from `first`; nothing where the budget is

@@ -6,7 +6,7 @@ there before the first maximum is known, and no part is done before all are. Wal
 first is done while the next ones are made, and in memory the rows of a part lie behind each other.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -43,13 +43,14 @@ def parts_in_turn(graph: LinalgGraph, nests: Mapping[str, Nest], platform: Platf
     found = {name: nest for name, nest in made.items() if nest is not None}
     if len(found) < len(made):
         return dict(nests)
-    slower = _longest(graph, found, platform) / _longest(graph, nests, platform, found)
+    before = {name: nests[name] for name in found}
+    slower = _longest(graph, found, platform) / _longest(graph, before, platform)
     return {**nests, **found} if slower < _SLOWER else dict(nests)
 
 
-def _longest(graph: LinalgGraph, nests: Mapping[str, Nest], platform: Platform, names: Iterable[str] = ()) -> int:
-    """Cycles of the one of these operations that takes most."""
-    return max(run_cycles(graph.op[name], nests[name], platform) for name in names or nests)
+def _longest(graph: LinalgGraph, nests: Mapping[str, Nest], platform: Platform) -> int:
+    """Cycles of the operation that takes most."""
+    return max(run_cycles(graph.op[name], nest, platform) for name, nest in nests.items())
 
 
 def _parts_of(graph: LinalgGraph, nests: Mapping[str, Nest]) -> _Parts | None:

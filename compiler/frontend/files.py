@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import cast
 
@@ -21,11 +21,8 @@ MAX_SHARDS = 256
 
 def digest_of(path: Path) -> str:
     """BLAKE2b-128 of a file's content, in hex."""
-    digest = blake2b(digest_size=16)
     with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()
 
 
 def sources_digest(patterns: Sequence[str]) -> str:

@@ -337,7 +337,6 @@ def set_front(session: Session, exploration_id: str, keys: Iterable[str]) -> boo
                 update(Design)
                 .where(Design.exploration_id == exploration_id, Design.key.in_(changed))
                 .values(on_front=flag)
-                .execution_options(synchronize_session=False)
             )
     return before != wanted
 

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from db.models import Build, Design
 from db.repositories import designs, explorations
 from worker.farm import Farm
+from worker.ladder.islands import turn_of
 
 _BATCH = 256
 
@@ -35,8 +36,8 @@ def objective_columns(rows: Sequence[Sequence[float]], count: int) -> list[list[
 def emit_adopted(farm: Farm, session: Session, search: Build) -> None:
     """Tell of the designs that another exploration's search has found for this one."""
     assert search.exploration_id is not None
-    exploration, first = explorations.get(session, search.exploration_id), search.options["first"]
-    rows = designs.between(session, exploration.id, first, first + search.options["count"])
+    exploration, turn = explorations.get(session, search.exploration_id), turn_of(search.options)
+    rows = designs.between(session, exploration.id, turn.first, turn.end)
     for start in range(0, len(rows), _BATCH):
         columns = columns_of(rows[start : start + _BATCH], len(exploration.objectives))
         farm.emit(session, exploration.id, "designs", columns)

@@ -39,7 +39,7 @@ def next_turn(farm: Farm, session: Session, exploration: Exploration, last: Sequ
     """
     if last and all((build.verdict or {}).get("exhausted") for build in last):
         return ()
-    ends = [turn.first + turn.count for turn in (turn_of(build.options) for build in last)]
+    ends = (turn_of(build.options).end for build in last)
     known = max(designs.next_number(session, exploration.id), *ends, 0)
     evaluated = explorations.counts(session, [exploration.id]).get(exploration.id, Counts()).evaluated
     turns = next_turns(exploration.budget, exploration.options.get("islands", 1), evaluated, known)

@@ -43,7 +43,7 @@ def search(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
     bundle = open_bundle(farm, stages, exploration.workload, job.log)
     platform = platform_of(farm, exploration.platform, job.build.options)
     history = [d for d in stored if d.number < job.build.options["known"]]
-    recorded = [d for d in stored if turn.first <= d.number < turn.first + turn.count]
+    recorded = [d for d in stored if turn.first <= d.number < turn.end]
     options = SearchOptions(
         budget=exploration.budget,
         seed=exploration.options["seed"],
@@ -94,7 +94,6 @@ class TableSink:
         front = {d.key: d for d in (*design_rows.front(session, self._exploration_id), *rows) if d.feasible}
         entries = estimated_front(sorted(front.values(), key=lambda d: d.number))
         changed = design_rows.set_front(session, self._exploration_id, {entry.key for entry in entries})
-        session.expire_all()
         self._farm.emit(session, self._exploration_id, "designs", columns_of(rows, len(self._objectives)))
         if changed:
             ids = design_rows.front_ids(session, self._exploration_id)
