@@ -30,6 +30,7 @@ from worker.stages.outcome import Outcome, limited
 from worker.telemetry import fields
 
 _LAST_LINE = 500
+_KILLED = 128 + signal.SIGKILL
 
 _log = logging.getLogger(__name__)
 
@@ -78,7 +79,7 @@ class Runner:
                 self.runs.remove([run])
                 self.executors.give_back(executor)
             self.logs.finish(run)
-            _settle(self.farm, run, reply, out_of_memory=reply is None and _oom_kills() > kills)
+            _settle(self.farm, run, reply, oom_kills=_oom_kills() - kills)
             run.log.unlink(missing_ok=True)
             remove_tree(Path(run.order.scratch))  # that of an executor which was killed is still there
 
@@ -95,7 +96,7 @@ class Runner:
         return found
 
 
-def _settle(farm: Farm, run: Run, reply: Reply | None, *, out_of_memory: bool) -> None:
+def _settle(farm: Farm, run: Run, reply: Reply | None, *, oom_kills: int) -> None:
     if reply is not None:
         for queue in reply.tickets:
             farm.queue.send(queue)
@@ -112,7 +113,7 @@ def _settle(farm: Farm, run: Run, reply: Reply | None, *, out_of_memory: bool) -
     elif (reached := run.reached or (run.executor and run.executor.reached)) is not None:
         _record(farm, run, limited(run.build.stage, run.build.tool_versions, reached))
     else:
-        _record(farm, run, _crashed(run, out_of_memory=out_of_memory))
+        _record(farm, run, _crashed(run, oom_kills))
 
 
 def _timed_out(run: Run) -> Outcome:
@@ -123,9 +124,11 @@ def _timed_out(run: Run) -> Outcome:
     return Outcome(None, run.build.tool_versions, failure="timeout", error=text)
 
 
-def _crashed(run: Run, *, out_of_memory: bool) -> Outcome:
+def _crashed(run: Run, oom_kills: int) -> Outcome:
     assert run.executor is not None
     build, status = run.build, run.executor.exit_status
+    # What ended in another way is not what the system has killed meanwhile.
+    out_of_memory = oom_kills > 0 and status == _KILLED
     how = _how(status, out_of_memory=out_of_memory)
     text = f"the {build.stage} process ended unexpectedly ({how}): {_last_line(run.log)} (see the build's log)"
     of_node = out_of_memory or status in (NOT_READY, LOST)
@@ -137,7 +140,7 @@ def _how(status: int, *, out_of_memory: bool) -> str:
         return "this node can not load what the stages need"
     if status == LOST:
         return "this node's process that forks executors has ended, and all of them with it"
-    if status != 128 + signal.SIGKILL:
+    if status != _KILLED:
         return f"signal {status - 128}" if status > 128 else f"exit status {status}"
     if out_of_memory:
         return "killed by the system for want of memory"

@@ -141,6 +141,31 @@ def test_an_end_without_a_reply_says_how(
     assert says in attempt["error"]
 
 
+@pytest.mark.parametrize(
+    ("status", "failure", "says"),
+    [
+        (137, "node", "killed by the system for want of memory"),
+        (42, "tool", "exit status 42"),  # what the system has killed meanwhile was another one
+    ],
+)
+def test_only_what_was_killed_can_be_what_the_system_had_no_memory_for(
+    farm: Farm,
+    claimed: tuple[Build, int],
+    monkeypatch: pytest.MonkeyPatch,
+    status: int,
+    failure: str,
+    says: str,
+) -> None:
+    kills = iter((3, 4))
+    monkeypatch.setattr("worker.running.runner._oom_kills", lambda: next(kills))
+    executor = FakeExecutor(None)
+    executor.exit_status = status
+    runner(farm, executor).run([claimed], threading.Event())
+    [attempt] = build_of(farm, claimed[0].id).history
+    assert attempt["failure"] == failure
+    assert says in attempt["error"]
+
+
 def test_a_build_that_a_limit_stopped_is_not_tried_again(farm: Farm, claimed: tuple[Build, int]) -> None:
     executor = FakeExecutor(None)
     executor.reached = Exceeded("memory", 4 << 30, 4 << 30)
