@@ -116,8 +116,8 @@ TASK_RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "credit": (
         (r"^.*\.write_response\(\);$", ""),
         (r"^.*done\.write\(.*\);$", ""),
-        (r"if \(row > 0\)", "if (row > 1)"),
-        (r"if \(row < rows - 1\)", "if (row < rows - 2)"),
+        (r"if \(row > 0( &&|\))", r"if (row > 1\1"),
+        (r"if \(row < rows - 1( &&|\))", r"if (row < rows - 2\1"),
     ),
     "side by side": (
         (r"row % (\d)\]", "0]"),
@@ -175,7 +175,7 @@ def places(source: str) -> Iterator[Mutant]:
 
 def without_credits(source: str) -> Mutant:
     """Loads of rows that do not wait until the row before has been stored, and stores that say nothing."""
-    text = source.replace("if (row > 0) {", "if (false) {").replace("if (row < rows - 1) {", "if (false) {")
+    text = re.sub(r"if \(row (> 0|< rows - 1)(?= &&|\))", "if (false", source)
     return Mutant("credit", "no credits", "all", "credits between the rows of a chunk", "none", text)
 
 
@@ -283,6 +283,7 @@ def main() -> int:
         source = file.read_text()
         found = [m for m in (*places(source), without_credits(source)) if m.kind in options.kinds]
         rules = dict.fromkeys((mutant.kind, mutant.rule) for mutant in found)
+        assert all(mutant.text != source for mutant in found), "an edit that changes nothing"
         drawn = [m for rule in rules for m in _drawn([m for m in found if (m.kind, m.rule) == rule], options.most, rng)]
         results: list[tuple[str, str, str]] = []
         with patch.object(Accelerator, "start", partialmethod(Accelerator.start, timeout_ms=MOST_MS)):
@@ -300,6 +301,9 @@ def main() -> int:
         ]
         room = with_less_room(stored)
     _show(console, [*results, *certificate])
+    for kind, rule in _rules(options.kinds):
+        if (kind, rule) not in rules:
+            console.print(f"no place in this design: {kind}: {rule}", markup=False)
     console.print(
         f"One token less, of each of {room.total()} FIFOs deeper than {CONTROL_DEPTH} in turn: {room['deadlock']} "
         "deadlock; the others are as deep as LUTs are for nothing, or have room for other positions"
@@ -324,6 +328,11 @@ def _prepared(family: str, knobs: Knobs, folder: Path) -> Prepared:
         if len(Network(made.network).reference()["tokens"]) == 1 + OPTIONS.tokens:
             return made
     raise SystemExit("none of the prompts has replies that end as they should")
+
+
+def _rules(kinds: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for rules in (CONTROL_RULES, TASK_RULES):
+        yield from ((kind, f"{old} -> {new}") for kind, pairs in rules.items() if kind in kinds for old, new in pairs)
 
 
 def _drawn(mutants: Sequence[Mutant], most: int, rng: random.Random) -> list[Mutant]:
