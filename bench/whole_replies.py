@@ -10,8 +10,10 @@ than a chunk and tiles of positions are crossed, up to the last position that th
 a model has its own. `usual` knobs are those of `millrace generate`, with padding so that a prompt leaves out the head;
 `fast` those of `bench.board_limit`; else a JSON of knobs.
 
-Equal are tokens that are PyTorch's; a design that gives another one, or hidden states beyond rounding, ends with
-status 1. Where PyTorch itself was all but undecided, its margin says so (docs/generate.md).
+Prompts are drawn until PyTorch is decided about its tokens (`bench.undecided`); how many it was not decided about is
+told. Equal are tokens that are PyTorch's; a design that gives another one, or hidden states beyond rounding, ends with
+status 1. From there on both go on with another text, so PyTorch reads the design's then, too: `in its text` is how many
+of the tokens it would have said there, and how many others where it is undecided (docs/generate.md).
 """
 
 import argparse
@@ -29,10 +31,11 @@ from rich.table import Table
 
 from bench.board_limit.planned import FAMILIES
 from bench.board_limit.planned import KNOBS as FAST
+from bench.undecided import in_its_text, is_decided
 from bench.workload import bundle_cache
 from compiler.design_dir import silent
 from compiler.frontend.models.config import resolve_model
-from compiler.generation import GenerateOptions, Generation, Prepared, prepare, run
+from compiler.generation import GenerateOptions, Generation, Prepared, prepare, request_of, run
 from compiler.host.network import Network
 from compiler.options import Knobs, Precision
 from compiler.platforms.platform import load_platform
@@ -46,13 +49,22 @@ CASES: Mapping[str, Callable[[Drawn], GenerateOptions]] = {
     "end": lambda ids: GenerateOptions(ids(1), 16),
 }
 SHOWN = ("first_token_time", "tokens_per_second")
+MOST_DRAWN = 20
 LAST_OF_END = 2  # the token whose first place ends the reply
 
 
-def drawn(model: str, seed: int) -> Drawn:
-    rng = np.random.default_rng(seed)
-    words = resolve_model(model).config.vocab_size
-    return lambda count: tuple(int(token) for token in rng.integers(0, words, count))
+def decided(model: str, case: str, seed: int, layers: int | None, precision: Precision) -> tuple[GenerateOptions, int]:
+    """The first prompts drawn about which PyTorch is decided, and how many before them were not."""
+    rng, source = np.random.default_rng(seed), resolve_model(model)
+
+    def ids(count: int) -> tuple[int, ...]:
+        return tuple(int(token) for token in rng.integers(0, source.config.vocab_size, count))
+
+    for before in range(MOST_DRAWN):
+        options = replace(CASES[case](ids), layers=layers, precision=precision)
+        if is_decided(source, request_of(source, options)):
+            return options, before
+    raise SystemExit(f"{model}, {case}: PyTorch is undecided about each of {MOST_DRAWN} prompts; try another --seed")
 
 
 def ended(prepared: Prepared) -> Prepared:
@@ -60,14 +72,18 @@ def ended(prepared: Prepared) -> Prepared:
     return replace(prepared, end=int(Network(prepared.network).reference()["tokens"][LAST_OF_END]))
 
 
-def row(model: str, layers: int, case: str, made: Generation, seconds: float) -> tuple[str, ...]:
+def row(
+    model: str, layers: int, case: str, made: Generation, before: int, in_text: str, seconds: float
+) -> tuple[str, ...]:
     counted = f"{len(made.tokens) if made.first_difference is None else made.first_difference}"
     found = {metric.name: metric for metric in made.metrics}
     return (
         f"{model}, {layers}",
         case,
+        f"{before}",
         f"{made.launches}",
         f"{counted} of {len(made.reference)}",
+        in_text,
         f"{len(set(made.tokens))}",
         f"{made.hidden_error:.1e}",
         f"{min(made.margins, default=0):.2g}",
@@ -91,21 +107,20 @@ def main() -> int:
     args = parser.parse_args()
     named = {"usual": USUAL, "fast": FAST}
     knobs = named.get(args.knobs) or Knobs.from_json(json.loads(Path(args.knobs).read_text()))
-    console, platform, passed = Console(width=180), load_platform("u55c"), True
-    titles = "first token, ms", "tokens/s"
-    table = Table(
-        "model, layers", "case", "launches", "equal", "distinct", "hidden differ by", "least margin", *titles, "over",
-        "s", "passed", title=f"{args.precision}, {args.knobs} knobs (simulate)",
-    )  # fmt: skip
+    console, platform, passed = Console(width=200), load_platform("u55c"), True
+    found = "undecided before", "launches", "equal", "in its text", "distinct", "hidden differ by", "least margin"
+    titles = "model, layers", "case", *found, "first token, ms", "tokens/s", "over", "s", "passed"
+    table = Table(*titles, title=f"{args.precision}, {args.knobs} knobs (simulate)")
     for model in args.models:
         for case in args.cases:
             layers = None if args.all_layers else args.layers
-            options = replace(CASES[case](drawn(model, args.seed)), layers=layers, precision=args.precision)
+            options, before = decided(model, case, args.seed, layers, args.precision)
             begun = time.perf_counter()
             prepared = prepare(model, options, knobs, platform, args.cache, silent)
             made = run(ended(prepared) if case == "end" else prepared, lambda *_: None, lambda _: None)
             passed = passed and made.passed and made.one_launch
-            table.add_row(*row(model, prepared.request.layers, case, made, time.perf_counter() - begun))
+            seconds, in_text = time.perf_counter() - begun, in_its_text(prepared, made)
+            table.add_row(*row(model, prepared.request.layers, case, made, before, in_text, seconds))
             console.print(f"{model}, {case}: {'passed' if made.passed else 'FAILED'}", markup=False)
     console.print(table)
     return int(not passed)

@@ -5,7 +5,7 @@ was imported with, and the reference uses them, so the integers are the same eve
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -98,17 +98,17 @@ def run_layers(model: LanguageModel, tokens: Tensor, cache: Cache | None) -> tup
     return hidden, filled
 
 
-def greedy(model: LanguageModel, request: NetworkRequest) -> Reference:
+def greedy(model: LanguageModel, request: NetworkRequest, text: Sequence[int] = ()) -> Reference:
     """`request.tokens` tokens in each turn, or up to the ending one, each the one of the largest logit: the prompt at
-    once, then a token at a time.
+    once, then a token at a time. Where a `text` is given, its tokens are said in their place.
     """
-    tokens: list[int] = []
+    tokens, said = list[int](), list[int]()
     states: list[Tensor] = []
     margins: list[float] = []
     cache: Cache | None = None
     with torch.no_grad():
         for prompt in request.turns:
-            new = torch.tensor([*tokens[-1:], *prompt])
+            new = torch.tensor([*said[-1:], *prompt])
             for _ in range(request.tokens):
                 hidden, cache = run_layers(model, new, cache)
                 last = hidden[:, -1:]
@@ -117,8 +117,9 @@ def greedy(model: LanguageModel, request: NetworkRequest) -> Reference:
                 states.append(last[0, 0])
                 margins.append(float((best.values[0] - best.values[-1]) / logits.std(correction=0).clamp_min(1e-30)))
                 tokens.append(int(best.indices[0]))
-                new = torch.tensor(tokens[-1:])
-                if tokens[-1] == request.end:
+                said.append(text[len(said)] if text else tokens[-1])
+                new = torch.tensor(said[-1:])
+                if said[-1] == request.end:
                     break
     return Reference(np.array(tokens, np.int64), torch.stack(states).numpy(), np.array(margins, np.float32))
 
