@@ -1,9 +1,10 @@
-"""Where PyTorch itself is undecided about the next token: it says another one when the last bits of its embeddings
-change.
+"""Where PyTorch itself is undecided about the next token: it says another one when its parameters change by a
+millionth.
 
-A quantised network is chaotic: a float on the border between two integers goes to the other one by its last bit, and
-what follows moves by as much as quantisation itself. A design that sums in another order is one more such change, so it
-can be held to PyTorch's tokens where no change of a last bit makes PyTorch say others.
+A quantised network is chaotic: a float on the border between two integers goes to the other one by its last bits, and
+what follows moves by as much as quantisation itself. A design that sums in another order is one more such change (of
+f32 networks it moves the hidden states by a millionth), so it can be held to PyTorch's tokens where no such change
+makes PyTorch say others.
 """
 
 from collections.abc import Iterator
@@ -18,19 +19,21 @@ from compiler.frontend.network_request import NetworkRequest
 from compiler.generation import Generation, Prepared
 
 WAYS = 8
+CHANGE = 1e-6
 
 
 def in_other_ways(network: LanguageModel) -> Iterator[None]:
-    """The network with embeddings of which each number is the next one above or below, drawn in `WAYS`; then as before.
-    A table that also makes the choice (a tied head) changes as a whole.
+    """The network with floats, in tables, norms, biases and scales, that are up to `CHANGE` larger or smaller, drawn in
+    `WAYS`; then as before. So something changes at every stage, as it does where sums are in another order.
     """
-    table, rng = network.embedding.data, torch.Generator().manual_seed(0)
-    whole = table.clone()
+    floats = [t.data for t in network.state_dict(keep_vars=True).values() if t.is_floating_point() and t.ndim]
+    kept, rng = [tensor.clone() for tensor in floats], torch.Generator().manual_seed(0)
     for _ in range(WAYS):
-        above = torch.rand(whole.shape, generator=rng) < 0.5
-        table.copy_(torch.nextafter(whole, torch.where(above, torch.inf, -torch.inf)))
+        for tensor, whole in zip(floats, kept, strict=True):
+            tensor.copy_(whole * (1 + CHANGE * (2 * torch.rand(whole.shape, generator=rng) - 1)))
         yield
-    table.copy_(whole)
+    for tensor, whole in zip(floats, kept, strict=True):
+        tensor.copy_(whole)
 
 
 def is_decided(source: ModelSource, request: NetworkRequest) -> bool:
