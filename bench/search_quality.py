@@ -42,10 +42,11 @@ from compiler.platforms.platform import load_platform
 from dse.archive import front_of
 from dse.comparison.fronts import beyond
 from dse.comparison.hypervolume import hypervolume
-from dse.explore import SAMPLERS, EvaluatedDesign, SearchOptions
+from dse.explore import EvaluatedDesign, SearchOptions
 from dse.islands import search_islands
 from dse.logarithms import logarithms, zero_marks
 from dse.objectives import DEFAULT, check_objectives
+from dse.strategies import SAMPLERS, of_study
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKLOADS = {
@@ -66,7 +67,7 @@ def _nsga3(_budget: int, seed: int) -> BaseSampler:
         return NSGAIIISampler(seed=seed)
 
 
-OTHERS = {"nsga3": _nsga3}
+OTHERS = {"nsga3": of_study(_nsga3)}
 
 
 def graph_of(name: str, cache: Path) -> LinalgGraph:

@@ -1,24 +1,17 @@
-"""The coordinator of one search: ask a batch, evaluate it on all cores, store it, tell the sampler (design 5).
+"""The coordinator of one search: ask a batch, evaluate it on all cores, store it, tell the strategy (design 5).
 
-The study lives in memory; the sink's designs are the record. An interrupted search is run again with them: it asks for
-the same designs in the same order, and what is recorded is not evaluated again. An exploration may be several searches
-(`dse.islands`).
+What the strategy learnt lives in memory; the sink's designs are the record. An interrupted search is run again with
+them: it asks for the same designs in the same order, and what is recorded is not evaluated again. An exploration may be
+several searches (`dse.islands`).
 """
 
 import random
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
 from typing import Protocol
-
-import optuna
-from optuna.exceptions import ExperimentalWarning
-from optuna.samplers import BaseGASampler, BaseSampler, NSGAIISampler, QMCSampler, RandomSampler, TPESampler
-from optuna.study import StudyDirection
-from optuna.trial import TrialState, create_trial
 
 from compiler.analysis.estimate import BOUNDS
 from compiler.errors import InvalidInputError
@@ -28,16 +21,13 @@ from compiler.platforms.platform import Platform
 from dse.archive import ParetoArchive, knee
 from dse.at_most import METRICS, amounts, bounded
 from dse.evaluate import Evaluation, Evaluator, evaluate, judged
-from dse.front_sampler import FrontSampler
 from dse.objectives import DEFAULT, check_objectives
 from dse.pool import Pool, default_jobs, open_pool
 from dse.space import DesignSpace
+from dse.strategies import SAMPLERS, Asked, Strategy
 from dse.turns import BATCH, MAX_ISLANDS, Turn
 
-# On GPT-2's block (decode, w4a8) small populations of NSGA-II, so more generations, did better than 50 at 200 to 600
-# designs; a start from variants of good designs helped: most even draws from the whole space override a heavy operation
-# badly.
-MIN_POPULATION, MAX_POPULATION, GENERATIONS = 16, 50, 20
+# A start from variants of good designs helped: most even draws from the whole space override a heavy operation badly.
 FIRST_VARIANTS, MAX_CHANGES = 20, 3
 MAX_BUDGET = 1_000_000
 MAX_BATCH = 256
@@ -47,39 +37,6 @@ SAMPLER_RETRIES = 3
 TRIES_PER_CHANGE = 50
 _ISLAND_SEEDS = 104_729
 """Between the seeds of two islands: more than there are explorations of one workload whose seeds follow one another."""
-
-
-def _nsga2(budget: int, seed: int) -> BaseSampler:
-    population = max(MIN_POPULATION, min(MAX_POPULATION, budget // GENERATIONS))
-    return NSGAIISampler(population_size=population, seed=seed)
-
-
-def _front(_budget: int, seed: int) -> BaseSampler:
-    return FrontSampler(seed)
-
-
-def _tpe(_budget: int, seed: int) -> BaseSampler:
-    return TPESampler(seed=seed)
-
-
-def _random(_budget: int, seed: int) -> BaseSampler:
-    return RandomSampler(seed=seed)
-
-
-def _qmc(_budget: int, seed: int) -> BaseSampler:
-    # Experimental in name since Optuna 3.0; the version is pinned.
-    with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
-        return QMCSampler(scramble=True, seed=seed, warn_independent_sampling=False)
-
-
-# From budget and seed.
-SAMPLERS: dict[str, Callable[[int, int], BaseSampler]] = {
-    "front": _front,
-    "nsga2": _nsga2,
-    "tpe": _tpe,
-    "random": _random,
-    "qmc": _qmc,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,18 +114,18 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class _Proposal:
-    """A design to evaluate and the trial to tell."""
+    """A design to evaluate and what to tell of it."""
 
-    trial: optuna.Trial
+    asked: Asked
     knobs: Knobs
     key: str
 
 
 @dataclass
 class _Proposer:
-    """Asks for designs that are not known yet, those of `first` before the sampler's, and tells what became of them."""
+    """Asks for designs that are not known yet, those of `first` first, and tells what became of them."""
 
-    study: optuna.Study
+    strategy: Strategy
     space: DesignSpace
     rng: random.Random
     seen: set[str]
@@ -192,8 +149,8 @@ class _Proposer:
     def _ask_new(self) -> _Proposal | None:
         while self.first:
             knobs = self.first.popleft()
-            if self.space.key(knobs) not in self.seen:
-                return self._ask_for(knobs)
+            if (key := self.space.key(knobs)) not in self.seen:
+                return self._ask_for(knobs, key)
         proposal, retries = self._ask(), 0
         while proposal.key in self.seen and retries < SAMPLER_RETRIES:
             self.drop(proposal)
@@ -204,57 +161,42 @@ class _Proposer:
         return self._ask_near(proposal.knobs)
 
     def _ask(self) -> _Proposal:
-        trial = self.study.ask()
-        knobs = self.space.suggest(trial)
-        return _Proposal(trial, knobs, self.space.key(knobs))
+        asked = self.strategy.ask()
+        knobs = self.space.at(asked.indices)
+        return _Proposal(asked, knobs, self.space.key(knobs))
 
     def drop(self, proposal: _Proposal) -> None:
         """Of a known design. Not told as a result: copies of one design would take over the population."""
         self.repeats += 1
-        self.study.tell(proposal.trial, state=TrialState.FAIL)
+        self.strategy.fail(proposal.asked)
 
     def _ask_near(self, known: Knobs) -> _Proposal | None:
         """A new design with parameters of `known` drawn anew, as few as it takes; None where none is found."""
         for attempt in range(self.most_tries):
             changes = min(1 + attempt // TRIES_PER_CHANGE, len(self.space.parameters))
             knobs = self.space.vary(known, changes, self.rng)
-            if self.space.key(knobs) not in self.seen:
-                return self._ask_for(knobs)
+            if (key := self.space.key(knobs)) not in self.seen:
+                return self._ask_for(knobs, key)
         return None
 
-    def _ask_for(self, knobs: Knobs) -> _Proposal:
+    def _ask_for(self, knobs: Knobs, key: str) -> _Proposal:
         params = self.space.params_of(knobs)
         assert params is not None  # ours, so of this space
-        self.study.enqueue_trial(self.space.indices(params))
-        proposal = self._ask()
-        if isinstance(self.study.sampler, BaseGASampler):
-            # Trials that are enqueued belong to no generation, and no parent would come from them, until this is asked.
-            self.study.sampler.get_trial_generation(self.study, self.study.get_trials(deepcopy=False)[-1])
-        return proposal
+        return _Proposal(self.strategy.ask_for(self.space.indices(params)), knobs, key)
 
     def tell(self, proposal: _Proposal, evaluation: Evaluation) -> None:
         if not evaluation.priced:
-            self.study.tell(proposal.trial, state=TrialState.FAIL)
+            self.strategy.fail(proposal.asked)
             return
-        for name, excess in _constraints(evaluation).items():
-            proposal.trial.set_constraint(name, excess)
-        self.study.tell(proposal.trial, evaluation.objectives(self.objectives))
+        self.strategy.tell(proposal.asked, evaluation.objectives(self.objectives), _constraints(evaluation))
 
     def add_finished(self, design: EvaluatedDesign) -> None:
-        """Teach the sampler a design of the history. One from outside the space is only never asked again. NSGA-II does
-        not learn: a trial that it has not asked for is of no generation.
-        """
+        """Teach the strategy a design of the history. One from outside the space is only never asked again."""
         params = self.space.params_of(design.knobs)
         if params is None or not design.evaluation.priced:
             return
-        self.study.add_trial(
-            create_trial(
-                params=self.space.indices(params),
-                distributions=self.space.distributions,
-                values=design.evaluation.objectives(self.objectives),
-                constraints=_constraints(design.evaluation),
-            )
-        )
+        values = design.evaluation.objectives(self.objectives)
+        self.strategy.add(self.space.indices(params), values, _constraints(design.evaluation))
 
 
 def _constraints(evaluation: Evaluation) -> dict[str, float]:
@@ -271,16 +213,13 @@ def _first_designs(space: DesignSpace, objectives: Sequence[str], turn: Turn, rn
 
 
 def _propose(space: DesignSpace, options: SearchOptions, history: Sequence[EvaluatedDesign], turn: Turn) -> _Proposer:
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
     # Neither what goes on from a history nor another island may repeat the random start of the first.
     seed = (options.seed + len(history) + _ISLAND_SEEDS * turn.island) % (1 << 31)
-    sampler = SAMPLERS[options.sampler](options.budget, seed)
-    study = optuna.create_study(directions=[StudyDirection.MINIMIZE] * len(options.objectives), sampler=sampler)
-    rng = random.Random(seed)
-    objectives = options.objectives
+    objectives, rng = options.objectives, random.Random(seed)
+    strategy = SAMPLERS[options.sampler](space, len(objectives), options.budget, seed)
     first = space.default_knobs(objectives) if history else _first_designs(space, objectives, turn, rng)
     known = {design.key for design in history}
-    proposer = _Proposer(study, space, rng, known, deque(first), options.objectives)
+    proposer = _Proposer(strategy, space, rng, known, deque(first), objectives)
     for design in history:
         proposer.add_finished(design)
     return proposer

@@ -169,10 +169,10 @@ class Parameter:
             return optuna.distributions.IntDistribution(0, len(self.choices) - 1)
         return optuna.distributions.CategoricalDistribution(range(len(self.choices)))
 
-    def suggest(self, trial: optuna.Trial) -> Choice:
+    def suggest(self, trial: optuna.Trial) -> int:
         if self.ordered:
-            return self.choices[trial.suggest_int(self.name, 0, len(self.choices) - 1)]
-        return self.choices[trial.suggest_categorical(self.name, range(len(self.choices)))]
+            return trial.suggest_int(self.name, 0, len(self.choices) - 1)
+        return trial.suggest_categorical(self.name, range(len(self.choices)))
 
 
 def heaviest_ops(graph: LinalgGraph, count: int) -> tuple[LinalgOp, ...]:
@@ -291,9 +291,13 @@ class DesignSpace:
             first = (*first, *_OF_AREA)
         return tuple(knobs for knobs in first if self.params_of(knobs) is not None)
 
-    def suggest(self, trial: optuna.Trial) -> Knobs:
-        """The design that the sampler proposes in `trial`."""
-        return self.knobs_of({p.name: p.suggest(trial) for p in self.parameters})
+    def suggest(self, trial: optuna.Trial) -> dict[str, int]:
+        """What the sampler proposes in `trial`, as it sees it."""
+        return {p.name: p.suggest(trial) for p in self.parameters}
+
+    def at(self, indices: Mapping[str, int]) -> Knobs:
+        """The design of these choices, as samplers see them: the inverse of `indices`."""
+        return self.knobs_of({p.name: p.choices[indices[p.name]] for p in self.parameters})
 
     def knobs_of(self, params: Params) -> Knobs:
         """The design with these choices, one for each parameter."""

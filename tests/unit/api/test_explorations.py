@@ -7,7 +7,8 @@ from api.app import create_app
 from api.schemas import explorations as schemas
 from db.repositories import audit, designs, explorations, nodes, sweeps
 from dse.at_most import BOUNDED
-from dse.explore import MAX_BUDGET, SAMPLERS
+from dse.explore import MAX_BUDGET
+from dse.strategies import SAMPLERS
 from worker.farm import Farm
 from worker.ladder.table import options_of
 from worker.settings import Settings

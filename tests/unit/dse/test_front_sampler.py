@@ -13,7 +13,8 @@ from optuna.testing.pytest_samplers import BasicSamplerTestCase, MultiObjectiveS
 from optuna.trial import create_trial
 
 from dse.archive import Entry
-from dse.front_sampler import CHANGES, FrontSampler, room_of
+from dse.front_moves import CHANGES, room_of
+from dse.front_sampler import FrontSampler
 
 Direction = Literal["minimize", "maximize"]
 SPACE: dict[str, BaseDistribution] = {

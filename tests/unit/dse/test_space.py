@@ -118,7 +118,7 @@ def test_vary_changes_as_few_parameters_as_asked(space: DesignSpace, changes: in
 
 def test_suggest_asks_for_every_parameter(space: DesignSpace):
     trial = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1)).ask()
-    knobs = space.suggest(trial)
+    knobs = space.at(space.suggest(trial))
     params = space.params_of(knobs)
     assert params is not None
     assert trial.params == space.indices(params)
