@@ -11,6 +11,7 @@ from compiler.analysis.feedback import with_feedback
 from compiler.analysis.following import following
 from compiler.analysis.joint_loads import joint_load, joint_load_of, joint_streams
 from compiler.analysis.layers import launched_itensor, of_all_layers, with_loop
+from compiler.analysis.memories import with_memories
 from compiler.analysis.names import c_name, input_stream, layer_streams, operand_stream
 from compiler.analysis.order import order_streams, order_tasks
 from compiler.analysis.prompt_rows import by_phase, held_streams, phases, prompt_rows
@@ -103,7 +104,7 @@ def _parts(folded: Design, design: Design) -> tuple[list[Task], Sequence[Stream]
         unordered, streams = _with_engines(folded, design, unordered, streams)
     if folded is not design:
         unordered, streams = with_loop(folded, unordered, streams, each_load=prompt_rows(folded) > 1)
-    return following(design, unordered, streams), streams
+    return with_memories(following(design, unordered, streams), streams, design.platform)
 
 
 def _die_numbers(tasks: Iterable[Task], design: Design) -> dict[str, int]:

@@ -28,13 +28,11 @@ class Wiring:
     converters: dict[str, Conversion] = field(default_factory=dict[str, Conversion])
     edges: dict[str, Edge] = field(default_factory=dict[str, Edge])
 
-    def join(
-        self, stream: str, edge: Edge, wanted: ITensor, kernel: int, *, keeps: bool = False, again: bool = False
-    ) -> None:
-        """Let the reader of `stream` have `edge` as `wanted`, from a converter that `keeps` it in any case. `again`:
-        it is read again for rows that stay in memory, of which a launch has more or fewer.
+    def join(self, stream: str, edge: Edge, wanted: ITensor, kernel: int, *, again: bool = False) -> None:
+        """Let the reader of `stream` have `edge` as `wanted`. `again`: it is read again for rows that stay in memory,
+        of which a launch has more or fewer.
         """
-        if edge.itensor.same_stream(wanted) and not keeps:
+        if edge.itensor.same_stream(wanted):
             self.edges[stream] = edge
             return
         name = converter_name(edge.value, stream)

@@ -16,10 +16,11 @@ BITS_PER_KIB = 8 << 10
 
 def with_depths(tasks: TaskGraph, strategy: FifoStrategy, prefetch_kib: int, platform: Platform) -> TaskGraph:
     """`tasks` with FIFOs as deep as `strategy` and the prefetch budget say; depths that it has are not looked at."""
-    least = chunk_depths(tasks)
-    sized = size_fifos(tasks.tasks, tasks.streams, strategy)
-    safe = replace(tasks, streams=tuple([s._replace(depth=max(s.depth, least.get(s.name, 0))) for s in sized]))
-    deeper = prefetch_depths(safe, platform, prefetch_kib * BITS_PER_KIB)
+    least, working = chunk_depths(tasks), tasks.steady  # what fills memories needs no more than any FIFO has
+    sized = size_fifos(working.tasks, working.streams, strategy)
+    depths = {s.name: max(s.depth, least.get(s.name, 0)) for s in sized}
+    safe = replace(tasks, streams=tuple([s._replace(depth=depths.get(s.name, s.depth)) for s in tasks.streams]))
+    deeper = prefetch_depths(safe.steady, platform, prefetch_kib * BITS_PER_KIB)
     if not deeper:
         return safe
     streams = (s._replace(depth=deeper[s.name]) if s.name in deeper else s for s in safe.streams)

@@ -22,7 +22,7 @@ from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import hbm_bytes, hbm_cycles
 from compiler.errors import Violation
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.program import COUNT, Argument, Values
+from compiler.graph.program import COUNT, LOAD, Argument, Values
 from compiler.graph.task_graph import CHOOSE, ConverterTask, TaskGraph, told
 from compiler.metrics import Fidelity, Metric
 from compiler.platforms.platform import Platform, PowerModel
@@ -181,7 +181,7 @@ class _Positions(NamedTuple):
     @classmethod
     def of(cls, last: _Launch, tasks: TaskGraph, areas: DesignArea, clock: float, platform: Platform) -> "_Positions":
         at_last = _Moment.of(last, tasks, platform, {})
-        positions = [argument for argument in tasks.arguments if argument.name not in (CHOOSE, COUNT)]
+        positions = [argument for argument in tasks.arguments if argument.name not in (CHOOSE, COUNT, LOAD)]
         if not positions:
             return cls(None, at_last, at_last)
         (position,) = positions
@@ -279,6 +279,10 @@ def _estimated(dies: DieFit, areas: DesignArea, platform: Platform, network: Lin
         numbers["mean_energy"] = (at.mean(lambda moment: moment.launch.energy_uj), "uJ")
         numbers["prompt_time"] = ((at.last.first + (rows - 1) * at.last.other) / rows / clock, "us")
         reply = _reply(at, tasks, network, clock, platform) if network is not None else None
+    if tasks.steady is not tasks:
+        filling = sum(task.words for task in tasks.transfers) - sum(task.words for task in tasks.steady.transfers)
+        numbers["first_latency"] = (last.latency_us + filling / clock, "us")
+        numbers["first_traffic"] = (traffic + filling * tasks.port_bits / 8, "bytes")
     if tasks.inputs > 1:
         numbers["inputs_per_second"] = (tasks.inputs / seconds, "1/s")
         numbers["input_interval"] = (_input_interval(last, tasks, areas, clock, platform), "us")

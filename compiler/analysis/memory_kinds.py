@@ -53,7 +53,7 @@ def fifo_choices(stream: Stream, memories: Memories) -> Memory:
 def memories_of(tasks: TaskGraph, memories: Memories) -> list[Memory]:
     """All buffers and FIFOs. Names do not clash: a buffer's memory goes by its task."""
     buffers = [
-        buffer_choices(task.name, buffer, memories, constant=isinstance(task, RomTask))
+        buffer_choices(task.name, buffer, memories, constant=isinstance(task, RomTask) and task.filled is None)
         for task in tasks.tasks
         for buffer in task.buffers
     ]

@@ -1,15 +1,16 @@
-"""Which parameters stay on the chip: small ones as constants of the configuration, which no launch loads; large ones
-that are wanted several times from when a launch has loaded them, once.
+"""Which parameters stay on the chip between launches: small ones as constants of the configuration, large ones in
+memories that the first launch fills (`compiler.analysis.memories`).
 
-Each constant saves a port, and its reader waits for no memory. The smallest come first, since a port is a port. A
-network that keeps rows for later launches has none: its parameters come from the host with the reply
+Each constant saves a port, and its reader waits for no memory. The smallest come first, since a port is a port. Of the
+others those come first that spare HBM most for the memory that they take: all of them come through one port. A network
+that keeps rows for later launches has none: its parameters come from the host with the reply
 (`compiler.host.session`), and with scales of their own.
 """
 
-from collections.abc import Mapping
+from typing import NamedTuple
 
 from compiler.analysis.joint_loads import joint_load_of
-from compiler.analysis.memory import buffer_cost, buffer_memory
+from compiler.analysis.memory import buffer_memory
 from compiler.analysis.rows import kept_rows
 from compiler.analysis.tasks import rom_buffer
 from compiler.graph.design import Design, Transfer
@@ -18,52 +19,67 @@ from compiler.graph.layers import is_long, long_itensor
 from compiler.platforms.platform import Platform
 
 MOST_BYTES = 64 << 10
-"""Of one tensor: it stands in the C++ as text, and block RAM and LUTs alone begin with content, no URAM."""
+"""Of one constant: it stands in the C++ as text, and block RAM and LUTs alone begin with content, no URAM."""
 
 SHARE = 0.5
-"""Of the board's block RAM, or as many LUTs instead, that hold constants, and of its block memories that hold what is
-loaded once; FIFOs and re-ordering have the rest.
+"""Of the board's block RAM, or as many LUTs instead, that hold constants, and of its block memories that hold both;
+FIFOs and re-ordering have the rest.
 """
 
 
-def resident_loads(design: Design) -> frozenset[str]:
-    """Loads of whole parameters that have room on the chip, by name. O(loads x log loads)."""
+class Residents(NamedTuple):
+    """Loads, by name, of what stays on the chip: as a constant, or in a memory that a launch fills."""
+
+    constants: frozenset[str] = frozenset()
+    memories: frozenset[str] = frozenset()
+
+
+def resident_loads(design: Design) -> Residents:
+    """Loads of whole parameters that have room on the chip. O(loads x log loads)."""
     if kept_rows(design.graph):
-        return frozenset()
+        return Residents()
     joint = joint_load_of(design)
-    free = SHARE * design.platform.limit("bram36")
-    sizes = sorted(
-        (_block_rams(held, design.platform), name)
+    held = {
+        name: whole
         for name, load in design.loads.items()
-        if name not in joint and (held := _held(design, load)) is not None
+        if name not in joint and (whole := _held(design, load)) is not None
+    }
+    constants = _constants(design, held)
+    platform = design.platform
+    room = (
+        platform.limit("bram36") * platform.memories.bram36_bytes
+        + platform.limit("uram") * platform.memories.uram_bytes
     )
+    taken = sum(_block_rams(held[name], platform) for name in constants) * platform.memories.bram36_bytes
+    others = {name: whole for name, whole in held.items() if name not in constants}
+    return Residents(constants, _memories(design, others, SHARE * room - taken))
+
+
+def _constants(design: Design, held: dict[str, ITensor]) -> frozenset[str]:
+    free = SHARE * design.platform.limit("bram36")
+    small = ((_block_rams(whole, design.platform), name) for name, whole in held.items() if _is_small(whole))
     found = set[str]()
-    for blocks, name in sizes:
+    for blocks, name in sorted(small):
         if (free := free - blocks) < 0:
             break
         found.add(name)
     return frozenset(found)
 
 
-def loaded_once(design: Design, wanted: Mapping[tuple[str, int], ITensor]) -> frozenset[tuple[str, int]]:
-    """Of loads, as (value, kernel), those of parameters that are too large for constants and are wanted several times,
-    as far as the chip has room; first those that spare HBM most. O(loads x log loads).
-    """
-    layers = design.graph.layers
-    again = layers is not None and bool(layers.told)  # for the next input
-    if kept_rows(design.graph) or (layers is not None and not again):
-        return frozenset()
-    free, memories = SHARE * design.platform.on_chip_bytes, design.platform.memories
-    found = set[tuple[str, int]]()
-    for key, itensor in sorted(wanted.items(), key=lambda item: (-item[1].tokens * item[1].width, item[0])):
-        value, held = design.graph.value[key[0]], itensor.without_rereads()
-        if value.role != "param" or (itensor.rereads == 1 and not again) or _is_small(held):
-            continue
-        cost = buffer_cost(held.width, held.tokens, 1, memories)
-        size = cost.bram36 * memories.bram36_bytes + cost.uram * memories.uram_bytes
-        if size <= free:
-            free -= size
-            found.add(key)
+def _memories(design: Design, held: dict[str, ITensor], free: float) -> frozenset[str]:
+    """As many as `free` bytes hold."""
+    found = set[str]()
+    size = {name: _bytes(whole, design.platform) for name, whole in held.items()}
+
+    def worth(name: str) -> float:
+        """Bits that pass a port in a launch, for each byte of memory."""
+        itensor = design.loads[name].itensor
+        return itensor.tokens * itensor.width / size[name]
+
+    for name in sorted(held, key=lambda name: (-worth(name), name)):
+        if size[name] <= free:
+            free -= size[name]
+            found.add(name)
     return frozenset(found)
 
 
@@ -74,8 +90,7 @@ def _held(design: Design, load: Transfer) -> ITensor | None:
         return None
     own = layers is not None and is_long(design.graph, value)
     held = load.itensor.without_rereads()
-    held = long_itensor(held, layers.count) if layers is not None and own else held
-    return held if _is_small(held) else None
+    return long_itensor(held, layers.count) if layers is not None and own else held
 
 
 def _is_small(held: ITensor) -> bool:
@@ -83,6 +98,13 @@ def _is_small(held: ITensor) -> bool:
 
 
 def _block_rams(held: ITensor, platform: Platform) -> float:
-    """Its memory as a share of the part, in block RAMs."""
-    cost = buffer_memory(rom_buffer(held, platform.memories), platform.memories)
+    """Its constants as a share of the part, in block RAMs."""
+    cost = buffer_memory(rom_buffer(held, platform.memories, constant=True), platform.memories)
     return cost.bram36 + cost.lut / platform.memories.luts_per_bram36
+
+
+def _bytes(held: ITensor, platform: Platform) -> float:
+    """Of the block memories that hold it; what LUTs or registers hold counts as itself."""
+    memories = platform.memories
+    cost = buffer_memory(rom_buffer(held, memories, constant=False), memories)
+    return cost.bram36 * memories.bram36_bytes + cost.uram * memories.uram_bytes or held.tokens * held.width / 8

@@ -105,10 +105,13 @@ def schedule(
     tasks: TaskGraph, platform: Platform, values: Values | None = None
 ) -> tuple[dict[str, TaskTime], tuple[float, ...]]:
     """When each task runs, in cycles since its kernel started, and the length of each kernel; of a launch with these
-    arguments, and else the largest. O(streams x loops), for tasks that take turns once for each turn of some rounds.
+    arguments, and else the usual. What loads memories does nothing. O(streams x loops), for tasks that take turns once
+    for each turn of some rounds.
     """
-    tasks = tasks.at(values or {})
+    idle = {task.name: TaskTime(0.0, 0.0, 0.0) for task in tasks.tasks} if tasks.steady is not tasks else {}
+    tasks = tasks.steady.at(values or {})
     times = schedule_turns(tasks, platform) if takes_turns(tasks.tasks, tasks.streams) else _in_order(tasks, platform)
+    times = idle | times
     lengths = [0.0] * tasks.kernels
     for task in tasks.tasks:
         lengths[task.kernel] = max(lengths[task.kernel], times[task.name].end)

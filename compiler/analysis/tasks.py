@@ -6,7 +6,7 @@ from math import gcd, prod
 from typing import NamedTuple
 
 from compiler.analysis.banks import converter_banks
-from compiler.analysis.memory import buffer_cost, rom_kind
+from compiler.analysis.memory import buffer_cost, buffer_kind, rom_kind
 from compiler.analysis.names import c_name
 from compiler.analysis.operators import (
     READ_WRITE_CYCLES,
@@ -305,19 +305,22 @@ def load_task(name: str, load: Transfer, write: str, platform: Platform, row: Ro
     return LoadTask(name, load.kernel, timing, (), writes, _dma(load, platform, row), load.itensor)
 
 
-def rom_buffer(streamed: ITensor, memories: Memories) -> Buffer:
+def rom_buffer(streamed: ITensor, memories: Memories, *, constant: bool) -> Buffer:
     """Memory of a tensor that stays on the chip: a word for each of its tokens."""
     held = streamed.without_rereads()
-    return Buffer("rom", held.width, held.tokens, 1, rom_kind(held.width, held.tokens, memories))
+    kind = (rom_kind if constant else buffer_kind)(held.width, held.tokens, memories)
+    return Buffer("rom", held.width, held.tokens, 1, kind)
 
 
 @lru_cache(KEPT_TASKS)
 def rom_task(name: str, load: Transfer, write: str, platform: Platform) -> RomTask:
-    """Pushes the tokens of a tensor that stays on the chip, one a cycle."""
-    buffer = rom_buffer(load.itensor, platform.memories)
+    """Pushes the tokens of a tensor that stays on the chip, one a cycle; what is packed lies in an image too."""
+    filled = None if load.packing is None else _dma(load, platform)
+    buffer = rom_buffer(load.itensor, platform.memories, constant=filled is None)
     depth = READ_WRITE_CYCLES + (0 if buffer.kind == "registers" else BUFFER_CYCLES)
     timing = replace(_routing_timing(load.itensor), depth=depth)
-    return RomTask(name, load.kernel, timing, (), (Access(write),), load.value, load.itensor, buffers=(buffer,))
+    made = RomTask(name, load.kernel, timing, (), (Access(write),), load.value, load.itensor, filled)
+    return replace(made, buffers=(buffer,))
 
 
 @lru_cache(KEPT_TASKS)

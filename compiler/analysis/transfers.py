@@ -100,9 +100,9 @@ def _memory_cycles(task: DmaTask, platform: Platform) -> float:
 
 
 def kernel_hbm_bytes(tasks: TaskGraph) -> tuple[float, ...]:
-    """Bytes that cross the HBM ports in one run of each kernel, re-reads included."""
+    """Bytes that cross the HBM ports in one run of each kernel, re-reads included, that finds its memories filled."""
     traffic = [0.0] * tasks.kernels
-    for task in tasks.transfers:
+    for task in tasks.steady.transfers:
         traffic[task.kernel] += task.words * task.dma.word_bits // 8
     return tuple(traffic)
 

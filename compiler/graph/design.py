@@ -31,8 +31,9 @@ class Packing(NamedTuple):
 
 class Transfer(NamedTuple):
     """A value that enters a kernel from HBM, or leaves it, as `itensor`; no `packing` before `materialize-dmas`. What
-    is `resident` is a part of the configuration, and never has one. Loads that come `through` one task, of this name,
-    have its ports in turn (`compiler.analysis.shared_loads`).
+    is `resident` stays on the chip between launches: without a packing it is a part of the configuration, else a launch
+    loads it (`compiler.analysis.memories`). Loads that come `through` one task, of this name, have its ports in turn
+    (`compiler.analysis.shared_loads`).
     """
 
     value: str

@@ -16,6 +16,7 @@ from compiler.graph.passage import passage
 Side = Literal["reads", "writes"]
 SIDES: tuple[Side, Side] = ("reads", "writes")
 COUNT = "count"  # what a launch is told: how many inputs it takes, one after the other
+LOAD = "load"  # and whether it fills memories that keep what they hold between launches, before it reads them
 MANY_TILES = 8  # up to so many, a design is tried with every number of them
 
 
@@ -54,6 +55,11 @@ class Argument(NamedTuple):
             raise InvalidInputError(f"{self.name} is {value}; it must be 0 to {self.most}")
         return -(-(value + self.more) // self.tile)
 
+    @property
+    def usual(self) -> int:
+        """What it is where nobody says: the largest; of launches that load memories only the first one does."""
+        return 0 if self.name == LOAD else self.most
+
 
 class BoundLoop(NamedTuple):
     """Loop number `loop` makes `each` iterations for each begun tile of `argument`, and `fixed` ones besides."""
@@ -74,7 +80,7 @@ class BoundLoop(NamedTuple):
 
 
 Values = Mapping[str, int]
-"""Of arguments, by name; one that is missing has its largest."""
+"""Of arguments, by name; one that is missing is as usual."""
 
 
 def telling_values(arguments: Iterable[Argument]) -> Iterator[dict[str, int]]:
@@ -117,7 +123,7 @@ def trips_at(trips: Sequence[int], bounds: Sequence[BoundLoop], values: Values) 
     """Trip counts for these values."""
     found = list(trips)
     for bound in bounds:
-        found[bound.loop] = bound.trip(values.get(bound.argument.name, bound.argument.most))
+        found[bound.loop] = bound.trip(values.get(bound.argument.name, bound.argument.usual))
     return tuple(found)
 
 
@@ -227,6 +233,15 @@ def with_nests(program: Program, change: Callable[[LoopNest], LoopNest]) -> Prog
     return tuple(
         change(part) if isinstance(part, LoopNest) else Repeat(part.times, with_nests(part.body, change))
         for part in program
+    )
+
+
+def without_loading(program: Program) -> Program:
+    """The program without nests that fill memories: what launches do that find them filled."""
+    return tuple(
+        part
+        for part in program
+        if isinstance(part, Repeat) or all(bound.argument.name != LOAD for bound in part.bounds)
     )
 
 

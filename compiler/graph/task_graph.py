@@ -26,6 +26,7 @@ from compiler.graph.passage import Passage, passage
 from compiler.graph.pipeline_style import PipelineStyle, style_flaw
 from compiler.graph.program import (
     COUNT,
+    LOAD,
     SIDES,
     Access,
     Argument,
@@ -38,12 +39,14 @@ from compiler.graph.program import (
     access_at,
     arguments_of,
     iterations,
+    nests,
     program_at,
     streams,
     telling_values,
     tokens,
     trips_at,
     with_nests,
+    without_loading,
 )
 from compiler.graph.windows import LineWalk
 
@@ -138,13 +141,15 @@ class Part(NamedTuple):
 class Joint(NamedTuple):
     """What lies in one image: in each of `rounds` as many tokens of a part as in any other, parts one after the other
     as they are used; then what lies `behind`, each whole. Parts pass one stream, or where they are `apart` one each;
-    what lies behind always has streams of its own.
+    what lies behind always has streams of its own. Of parts that are `packed`, each by itself and of its own type, the
+    tokens of a stream are the words.
     """
 
     rounds: int
     parts: tuple[Part, ...]
     behind: tuple[Part, ...] = ()
     apart: bool = False
+    packed: tuple["Dma", ...] = ()
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -400,14 +405,16 @@ class ConverterTask(Task):
 @hashed_once
 @dataclass(frozen=True)
 class RomTask(Task):
-    """Holds a tensor that is a part of the configuration, a token a word, and pushes the tokens of `streamed`, re-reads
-    included.
+    """Holds a tensor between launches, a token a word, and pushes the tokens of `streamed`, re-reads included. It is a
+    part of the configuration, or `filled`, as it lies in an image, by the words that it reads in a launch that loads
+    (`compiler.analysis.memories`).
     """
 
     kind = "rom"
 
     value: str
     streamed: ITensor
+    filled: Dma | None = None
 
 
 @dataclass(frozen=True)
@@ -532,6 +539,18 @@ class Control(NamedTuple):
         return (self.made, *self.kept)
 
 
+def _steady(task: Task) -> Task | None:
+    """What of the task a launch runs that loads no memory."""
+    left = without_loading(task.program)
+    if len(left) == len(task.program):
+        return task
+    if not left:
+        return None
+    (nest,) = nests(left)
+    timing = replace(task.timing, trips=nest.trips, restarts=nest.restarts, bounds=nest.bounds)
+    return replace(task, timing=timing, reads=nest.reads, writes=nest.writes, turns=())
+
+
 UNTIL, END, FIRST = "until", "end", "first"
 CHOOSE = "choose"
 """What a launch is told: 1 to choose the next token, 0 where none is wanted, as behind all but the last of a prompt."""
@@ -615,6 +634,15 @@ class TaskGraph:
         of the largest ones.
         """
         return replace(self, tasks=tuple(t.at(values) for t in self.tasks)) if self.arguments else self
+
+    @computed_once
+    def steady(self) -> "TaskGraph":
+        """What launches run that find all memories filled: without what loads them; as it is, where none is."""
+        if all(argument.name != LOAD for argument in self.arguments):
+            return self
+        tasks = tuple(steady for task in self.tasks if (steady := _steady(task)) is not None)
+        moved = {name for task in tasks for name in streams(task.program, "writes")}
+        return replace(self, tasks=tasks, streams=tuple(s for s in self.streams if s.name in moved))
 
     def verify(self) -> None:
         """Raise VerificationError where a task and a stream disagree on the number of tokens or on who is connected, or
@@ -819,7 +847,10 @@ def _joint_json(joint: Joint) -> dict[str, Any]:
     parts, behind = (
         [{"value": part.value, "layout": str(part.layout)} for part in side] for side in (joint.parts, joint.behind)
     )
-    found = {"rounds": joint.rounds, "parts": parts, **({"behind": behind} if behind else {})}
+    found: dict[str, Any] = {"rounds": joint.rounds, "parts": parts, **({"behind": behind} if behind else {})}
+    if joint.packed:
+        sizes = ({"tokens_per_word": p.tokens_per_word, "words_per_token": p.words_per_token} for p in joint.packed)
+        found["parts"] = [part | packing for part, packing in zip(parts, sizes, strict=True)]
     return found | ({"apart": True} if joint.apart else {})
 
 
@@ -861,6 +892,7 @@ def task_json(task: Task) -> dict[str, Any]:
             data["converter"] = written | _converter_bytes(converter)
         case RomTask():
             data["rom"] = {"value": task.value, "layout": str(task.streamed.without_rereads())}
+            data["rom"] |= {} if task.filled is None else {"words": task.filled.words}
         case DmaTask(dma=dma):
             data["dma"] = _fields(dma, layout=str(dma.layout)) | {"words": dma.words}
             del data["dma"]["port_bits"]  # the board's, which design.json names

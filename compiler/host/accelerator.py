@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import mmap
 import struct
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .design import Design, Image, Result
+from .design import LOAD, Design, Image, Result
 from .packing import NATIVE, pack, unpack
 from .xrt import Buffer, Device, Kernel, Run, RunError, Xrt
 
@@ -45,6 +46,14 @@ class Accelerator:
         }
         self._scalars: dict[str, int] = {}
         self._runs: list[Run] = []
+        self._given: dict[tuple[str, int], bytes] = {}  # digests of what memories are to hold, by image
+        self._held: dict[tuple[str, int], bytes] | None = None  # and of what they do, as far as that is known
+        self._told_to_load: int | None = None
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the memories of the chip hold what they should, so that the next launch need not fill them."""
+        return not self.design.memories or self._held == self._given
 
     def load(self, tensors: Tensors) -> None:
         """Give the device all that kernels read and do not make; `tensors` holds it by the network's names."""
@@ -71,7 +80,7 @@ class Accelerator:
         for image in self.design.images.values():
             if image.role not in _MADE:
                 for channel, file in enumerate(image.files):
-                    self._upload(self._buffers[image.name, channel], (self.design.directory / file).read_bytes())
+                    self._send(image, channel, (self.design.directory / file).read_bytes())
 
     def start(self, timeout_ms: int = TIMEOUT_MS) -> None:
         """Run the kernels in sequence on what the buffers hold. Raises RunError."""
@@ -79,12 +88,15 @@ class Accelerator:
             self.prepare()
         states = self._xrt.ert_cmd_state
         completed = states.ERT_CMD_STATE_COMPLETED
+        self._tell_to_load(0 if self.is_loaded else 1)
+        self._held = None  # until they have ended well
         for position, run in enumerate(self._runs):
             self.running[0] = position + 1
             run.start()
             state = run.wait(timeout_ms)
             if state != completed:
                 raise RunError(self.design.kernels[position].name, state, states, timeout_ms)
+        self._held = dict(self._given)
 
     def prepare(self) -> None:
         """Give the kernels their arguments, which takes longer than to start them: `start` does it once."""
@@ -93,7 +105,17 @@ class Accelerator:
             arguments = [*(self._buffers[key] for key in entry.channels), *(self._scalars[s] for s in entry.scalars)]
             for position, argument in enumerate(arguments):
                 run.set_arg(position, argument)
+        self._told_to_load = None
         self.give({})
+
+    def _tell_to_load(self, value: int) -> None:
+        """Let the next launch fill memories, or use what they hold."""
+        if value == self._told_to_load:
+            return
+        self._told_to_load = value
+        for run, entry in zip(self._runs, self.design.kernels, strict=True):
+            if LOAD in entry.arguments:
+                run.set_arg(len(entry.channels) + len(entry.scalars) + entry.arguments.index(LOAD), value)
 
     def give(self, values: Mapping[str, int]) -> None:
         """Arguments of all launches from now on; one that is missing has its largest value. Raises ValueError for one
@@ -109,7 +131,8 @@ class Accelerator:
         for run, entry in zip(self._runs, self.design.kernels, strict=True):
             first = len(entry.channels) + len(entry.scalars)
             for position, name in enumerate(entry.arguments, first):
-                run.set_arg(position, values.get(name, most[name]))
+                if name != LOAD:
+                    run.set_arg(position, values.get(name, most[name]))
 
     def read(self, result: Result) -> Array:
         """What the device holds of a result of the network, in the network's shape."""
@@ -122,7 +145,12 @@ class Accelerator:
 
     def _write(self, image: Image, tensors: Tensors) -> None:
         for channel, packed in enumerate(pack(image.content(tensors), image.layout)):
-            self._upload(self._buffers[image.name, channel], packed)
+            self._send(image, channel, packed)
+
+    def _send(self, image: Image, channel: int, content: bytes) -> None:
+        if image.name in self.design.memories:
+            self._given[image.name, channel] = hashlib.sha256(content).digest()
+        self._upload(self._buffers[image.name, channel], content)
 
     def _find_groups(self) -> dict[tuple[str, int], int]:
         """The memory group of each channel: that of the first argument which it is passed as."""

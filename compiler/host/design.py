@@ -11,8 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .packing import NATIVE, Layout, join, layout_from_json
+from .packing import NATIVE, Layout, join, join_packed, layout_from_json
 
+LOAD = "load"  # what a launch is told: 1 to fill memories that keep what they hold, 0 to use what is there
 Role = Literal["param", "input", "kept", "output", "intermediate"]
 
 
@@ -36,7 +37,7 @@ class Image:
 
     `files` holds the content of each channel, relative to the design directory; empty for intermediates. `parts`:
     several tensors lie in it, some tokens of each in every one of `rounds`, but of the last `behind`, which lie behind
-    all rounds; `sources` are those of all.
+    all rounds; `sources` are those of all. Where these are `packed`, each is so by itself, one behind the other.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Image:
     parts: tuple[Part, ...] = ()
     rounds: int = 1
     behind: int = 0
+    packed: bool = False
 
     @property
     def channel_bytes(self) -> int:
@@ -59,7 +61,8 @@ class Image:
         """What it holds of a network's tensors, in its shape and type. Raises KeyError where one is missing."""
         if self.parts:
             contents = [part.content(tensors) for part in self.parts]
-            whole = join(contents, [part.layout for part in self.parts], self.rounds, self.behind)
+            layouts = [part.layout for part in self.parts]
+            whole = join_packed(contents, layouts) if self.packed else join(contents, layouts, self.rounds, self.behind)
         else:
             whole = _content(self.sources, self.stacked, tensors)
         return whole.reshape(self.shape).astype(NATIVE[self.layout.dtype], copy=False)
@@ -112,7 +115,9 @@ class Result:
 
 @dataclass(frozen=True)
 class Design:
-    """`kernels` run in order. `images` by name; `arguments` that every launch is given, with their largest values."""
+    """`kernels` run in order. `images` by name; `arguments` that every launch is given, with their largest values.
+    `memories`: images that fill memories, in launches that are told to `LOAD` them, which keep them for later ones.
+    """
 
     directory: Path
     name: str
@@ -121,6 +126,7 @@ class Design:
     scalars: tuple[Scalar, ...]
     results: tuple[Result, ...]
     arguments: Mapping[str, int] = field(default_factory=dict[str, int])
+    memories: tuple[str, ...] = ()
 
 
 def load_design(directory: Path) -> Design:
@@ -145,7 +151,8 @@ def load_design(directory: Path) -> Design:
             Result(r["name"], r["image"], tuple(r["permutation"]), tuple(r["shape"]), r.get("layer"), r.get("rows"))
             for r in manifest["results"]
         ),
-        {a["name"]: a["most"] for a in manifest.get("arguments", ())},
+        {a["name"]: a["most"] for a in manifest.get("arguments", ()) if a["name"] != LOAD},
+        tuple(manifest.get("memories", ())),
     )
 
 
@@ -157,7 +164,16 @@ def _image(entry: dict[str, Any]) -> Image:
     sources = tuple(source for part in parts for source in part.sources) or _sources(entry)
     names = entry["name"], entry["role"], entry["value"]
     return Image(
-        *names, sources, "sources" in entry, shape, layout, files, parts, joint["rounds"], joint.get("behind", 0)
+        *names,
+        sources,
+        "sources" in entry,
+        shape,
+        layout,
+        files,
+        parts,
+        joint["rounds"],
+        joint.get("behind", 0),
+        joint.get("packed", False),
     )
 
 

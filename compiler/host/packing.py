@@ -132,6 +132,20 @@ def join(tensors: Sequence[Array], layouts: Sequence[Layout], rounds: int, behin
     return np.concatenate([rows.reshape(-1), *last])
 
 
+def join_packed(tensors: Sequence[Array], layouts: Sequence[Layout]) -> Array:
+    """Bytes of tensors that lie in one image one behind the other, each packed by itself for one channel. They have the
+    true shapes of `layouts`.
+    """
+    return np.frombuffer(b"".join(pack(t, layout)[0] for t, layout in zip(tensors, layouts, strict=True)), np.int8)
+
+
+def split_packed(joined: Array, layouts: Sequence[Layout]) -> list[Array]:
+    """The tensors, in their true shapes: the reverse of `join_packed`."""
+    ends = np.cumsum([layout.channel_bytes for layout in layouts])
+    parts = np.split(np.ascontiguousarray(joined).reshape(-1), ends[:-1])
+    return [unpack([part.tobytes()], layout) for part, layout in zip(parts, layouts, strict=True)]
+
+
 def split(joined: Array, layouts: Sequence[Layout], rounds: int, behind: int = 0) -> list[Array]:
     """The tensors, in their true shapes: the reverse of `join`."""
     first, dtype = len(layouts) - behind, layouts[0].dtype

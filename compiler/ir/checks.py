@@ -97,6 +97,8 @@ def verify_design(design: Design) -> None:
     verify_joint(design)
     verify_shared(design)
     for name, load in design.loads.items():
+        if load.resident and load.through:
+            raise VerificationError(f"@{name} comes with all that stays on the chip, not through @{load.through}")
         if load.resident and design.graph.value[load.value].role != "param":
             raise VerificationError(f"@{name} holds {load.value}, which is no parameter: a launch may change it")
     for name, transfer in (*design.loads.items(), *design.stores.items()):
@@ -175,6 +177,8 @@ def verify_shared(design: Design) -> None:
 def _verify_packing(name: str, transfer: Transfer, port_bits: int) -> None:
     """Tokens fit their words, and no word holds tokens of two runs that are read again."""
     packing, streamed = transfer.packing, transfer.itensor
+    if transfer.resident:  # it is read again on the chip
+        streamed = streamed.without_rereads()
     if packing is None:
         return
     word, per_word = packing.channels * port_bits, packing.tokens_per_word

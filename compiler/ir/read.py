@@ -329,7 +329,8 @@ class _Reader:
                 moved = process.value.data, number, process.streamed, process.packing.data
                 self.loads[name] = Transfer(*moved, through=process.shared)
             case RomOp():
-                self.loads[name] = Transfer(process.value.data, number, process.streamed, resident=True)
+                packing = None if process.packing is None else process.packing.data
+                self.loads[name] = Transfer(process.value.data, number, process.streamed, packing, resident=True)
             case StoreOp():
                 self.stores[name] = Transfer(process.value.data, number, process.streamed, process.packing.data)
             case ConverterOp():

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from compiler.analysis.engines import engine_streams
 from compiler.analysis.names import c_name, input_stream, layer_streams, operand_stream
-from compiler.dialects.dataflow_attributes import OutputAttr, ValueAttr, ValueInfo
+from compiler.dialects.dataflow_attributes import OutputAttr, PackingAttr, ValueAttr, ValueInfo
 from compiler.dialects.dataflow_die import DieOp
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp, dma_properties
 from compiler.dialects.dataflow_engine import EngineOp
@@ -135,6 +135,7 @@ class _KernelWriter:
         for name, load in self.loads.items():
             if load.resident:
                 held: dict[str, Attribute] = {"value": StringAttr(load.value)}
+                held |= {} if load.packing is None else {"packing": PackingAttr(load.packing)}
                 self._process(RomOp, name, [memories[name]], load.value, load.itensor, held)
             elif load.packing is not None:
                 properties = dma_properties(load.value, load.packing)

@@ -5,7 +5,7 @@ The order in memory needs no decision: it is that of the itensor, without what i
 the design is compiled, other inputs by the host; an output that the next run reads is stored as that run loads it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 
@@ -14,7 +14,7 @@ from typing_extensions import override
 from compiler.analysis.growth import divisors
 from compiler.analysis.joint_loads import joint_load_of, tokens_between, words_together
 from compiler.analysis.loads import Width, dealt_ports, load_channels
-from compiler.analysis.resident import resident_loads
+from compiler.analysis.resident import Residents, resident_loads
 from compiler.analysis.rows import given_rows, kept_rows, made_rows, row_tokens, tokens_of_rows
 from compiler.analysis.shared_loads import Group, shared_loads, shared_name, sharing, tokens_of_words
 from compiler.analysis.tasks import plan_packing
@@ -28,7 +28,7 @@ class MaterializeDmas(Pass):
     everything else through one, or as many as hold it. A kernel that would have too many ports deals those that it may
     have (`dealt_ports`); where `loads` are `joint` its small parameters share some, as few as that takes. What stays in
     memory is packed row by row, and stored as it is loaded. Where `weights` are `resident`, parameters stay on the chip
-    as far as it has room, and come through no port.
+    as far as it has room: they come through no port, or all of a kernel through one, in the first launch.
 
     Assumes that what enters a kernel streams as it is loaded (`plan-loads`).
     """
@@ -47,7 +47,8 @@ class MaterializeDmas(Pass):
         by_layer = bool(given_rows(graph))  # prompts are taken layer by layer
         between = {design.loads[name].value: tokens for name, tokens in tokens_between(design).items()}
         shared_words = {design.loads[name].value: words for name, words in words_together(design).items()}
-        resident = resident_loads(design) if self.knobs.weights == "resident" else frozenset[str]()
+        constants, memories = resident_loads(design) if self.knobs.weights == "resident" else Residents()
+        resident = constants | memories
 
         def row_of(load: Transfer) -> int:
             if load.value in axes:
@@ -74,11 +75,12 @@ class MaterializeDmas(Pass):
 
         widest = {name: packing_of_load(load, most) for name, load in design.loads.items() if name not in resident}
         if self.knobs.loads == "joint":
-            design = self._shared(design, widest)
+            design = self._shared(design, widest, memories)
             for names in shared_loads(design).values():
                 between |= dict.fromkeys((design.loads[n].value for n in names), tokens_of_words(design, names))
                 widest |= {name: packing_of_load(design.loads[name], most) for name in names}
-        packed = widest | self._dealt(design, widest, packing_of_load, most)
+        filling = {name: plan_packing(design.loads[name].itensor.without_rereads(), 1, bits) for name in memories}
+        packed = widest | self._dealt(design, widest, packing_of_load, most, memories) | filling
         loads = {
             name: load._replace(packing=packed.get(name), resident=name in resident)
             for name, load in design.loads.items()
@@ -94,13 +96,13 @@ class MaterializeDmas(Pass):
         return replace(design, loads=loads, stores=stores)
 
     @staticmethod
-    def _shared(design: Design, widest: Mapping[str, Packing]) -> Design:
+    def _shared(design: Design, widest: Mapping[str, Packing], memories: Collection[str]) -> Design:
         """The design with small parameters through ports that they share, in kernels that would have too many: first
         those that move fewest words, until the others have as many ports as they can use.
         """
         over = dict[int, int]()
         for key, names in _tasks(design, widest).items():
-            over[key[0]] = over.get(key[0], -_allowed(design)) + _ports({key: names}, widest)
+            over[key[0]] = over.get(key[0], -_allowed(design, key[0], memories)) + _ports({key: names}, widest)
         alone, loads = joint_load_of(design), dict(design.loads)
         groups = sharing(design, (name for name in widest if name not in alone))
 
@@ -116,12 +118,16 @@ class MaterializeDmas(Pass):
 
     @staticmethod
     def _dealt(
-        design: Design, widest: Mapping[str, Packing], packing: Callable[[Transfer, int], Packing], most: int
+        design: Design,
+        widest: Mapping[str, Packing],
+        packing: Callable[[Transfer, int], Packing],
+        most: int,
+        memories: Collection[str],
     ) -> dict[str, Packing]:
         """The loads of kernels that would have too many ports, with those that are dealt to them; what has no `widest`
         packing has none. What a joint load brings is one load.
         """
-        loads, allowed = _tasks(design, widest), _allowed(design)
+        loads = _tasks(design, widest)
 
         def width(names: Iterable[str], ports: int) -> Width:
             found = [(design.loads[name], packing(design.loads[name], ports)) for name in names]
@@ -131,6 +137,7 @@ class MaterializeDmas(Pass):
         found = dict[str, Packing]()
         for kernel in range(design.kernels):
             here = {key: names for key, names in loads.items() if key[0] == kernel}
+            allowed = _allowed(design, kernel, memories)
             if _ports(here, widest) <= allowed:
                 continue
             widths = {key: _faster(width(names, ports + 1) for ports in range(most)) for key, names in here.items()}
@@ -156,10 +163,13 @@ def _tasks(design: Design, names: Iterable[str]) -> dict[tuple[int, str], list[s
     return found
 
 
-def _allowed(design: Design) -> int:
-    """Ports for its loads. The token is stored as K and V are, whose ports are taken; that of the prompt is not."""
+def _allowed(design: Design, kernel: int, memories: Collection[str]) -> int:
+    """Ports for the loads of a kernel beside what fills its memories. The token is stored as K and V are, whose ports
+    are taken; that of the prompt is not.
+    """
     apart = 1 if made_rows(design.graph) and not given_rows(design.graph) else 0
-    return design.platform.hbm.kernel_ports - apart
+    filling = 1 if any(design.loads[name].kernel == kernel for name in memories) else 0
+    return design.platform.hbm.kernel_ports - apart - filling
 
 
 def _ports(tasks: Mapping[tuple[int, str], Iterable[str]], packings: Mapping[str, Packing]) -> int:

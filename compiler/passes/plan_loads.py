@@ -8,7 +8,6 @@ from compiler.analysis.boundary import stored_inputs
 from compiler.analysis.connect import Wiring
 from compiler.analysis.loads import loaded_itensor
 from compiler.analysis.names import load_name
-from compiler.analysis.resident import loaded_once
 from compiler.graph.design import Design, Edge, Transfer
 from compiler.graph.itensor import ITensor
 from compiler.passes.base import Pass
@@ -17,14 +16,13 @@ from compiler.passes.base import Pass
 class PlanLoads(Pass):
     """Merge the loads of one tensor in a kernel, and load it in the order in which it lies in HBM wherever another
     order would not read whole words; converters restore what each reader wants. An input that is an output of the last
-    run is loaded as that is stored, one that enters the first layer as layers hand it on, which is never again. Where
-    `weights` are `resident`, parameters that are too large for constants are loaded once, and read again on the chip.
+    run is loaded as that is stored, one that enters the first layer as layers hand it on, which is never again.
 
     Assumes that every load has one reader.
     """
 
     name = "plan-loads"
-    options = ("converters", "weights")
+    options = ("converters",)
 
     @override
     def run(self, design: Design) -> Design:
@@ -40,11 +38,7 @@ class PlanLoads(Pass):
             key: handed_on.get(key[0]) or loaded_itensor(lies.get(key[0]), itensors, bits)
             for key, itensors in wanted.items()
         }
-        once = loaded_once(design, found) if self.knobs.weights == "resident" else frozenset[tuple[str, int]]()
-        loads = {
-            load_name(*key): Transfer(*key, itensor.without_rereads() if key in once else itensor)
-            for key, itensor in found.items()
-        }
+        loads = {load_name(*key): Transfer(*key, itensor) for key, itensor in found.items()}
         wiring = Wiring(self.knobs.converters, dict(design.converters))
         for name, edge in design.edges.items():
             if (load := design.loads.get(edge.source)) is None:
@@ -52,5 +46,5 @@ class PlanLoads(Pass):
                 continue
             merged = load_name(load.value, load.kernel)
             made = Edge(edge.value, merged, edge.target, loads[merged].itensor)
-            wiring.join(name, made, edge.itensor, load.kernel, keeps=(load.value, load.kernel) in once)
+            wiring.join(name, made, edge.itensor, load.kernel)
         return replace(design, loads=loads, converters=wiring.converters, edges=wiring.edges)

@@ -24,7 +24,7 @@ class SizeFifos(Pass):
 
     @override
     def run(self, design: Design) -> Design:
-        depths = {stream.name: stream.depth for stream in self.sized(design).streams}
+        depths = {stream.name: stream.depth for stream in self.sized(design).steady.streams}
         return replace(design, depths=of_all_streams(design, depths))
 
     def sized(self, design: Design) -> TaskGraph:

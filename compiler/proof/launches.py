@@ -17,7 +17,7 @@ import numpy as np
 
 from compiler.frontend.interpret import Array
 from compiler.host.accelerator import scalar_bits
-from compiler.host.design import Design, Image, Kernel, Result, load_design
+from compiler.host.design import LOAD, Design, Image, Kernel, Result, load_design
 from compiler.host.network import PROMPT, Network, prompt_rows
 from compiler.host.packing import pack, unpack
 from compiler.host.session import CHOOSE, END, FIRST, POSITION, TOKEN, UNTIL, ended
@@ -146,7 +146,7 @@ def _checked(
             continue  # this kernel is the first to write it
         if launch.before[key] != (_digest(memory[key]) if key in memory else expected(image, key)):
             raise WrongLaunchError(f"{where}: {key[0]}, channel {key[1]}, is not what it should read")
-    arguments = tuple(told.get(name, design.arguments[name]) for name in kernel.arguments)
+    arguments = tuple(1 if name == LOAD else told.get(name, design.arguments[name]) for name in kernel.arguments)
     if launch.numbers != (*(numbers[value] for value in kernel.scalars), *arguments):
         raise WrongLaunchError(f"{where}: the numbers passed are not those of the network")
     return launch.after

@@ -36,7 +36,7 @@ def give_tokens(recording: Recording, probe: Probe, seed: int) -> None:
         for ports in ports_of(task, tasks)
         for p, bits in _read(ports)
     }
-    inner = inner_streams(tasks)
+    inner = inner_streams(tasks) | {name for name in tasks.stream if name not in tasks.steady.stream}
     for access in (access for task in tasks.tasks for access in task.reads if access.stream not in inner):
         itensor = tasks.stream[access.stream].itensor
         op, bits = readers.get(access.stream, (None, WORD_BITS))

@@ -23,7 +23,9 @@ class Recording:
     def prepare(self) -> None:
         """Write the plan of each stream, which the run is held to: its ends, its depth, its tokens."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / "plan").write_text("".join(f"{_plan(stream)}\n" for stream in self.tasks.streams))
+        steady = self.tasks.steady.stream  # the launches after the first one move these alone
+        plans = (f"{_plan(s)}{'' if s.name in steady else ' ?'}\n" for s in self.tasks.streams)
+        (self.folder / "plan").write_text("".join(plans))
 
     def give(self, stream: str, tensor: Array) -> None:
         """Have the reader of the stream get this tensor, whatever its writer writes."""
@@ -36,8 +38,8 @@ class Recording:
         return self._tensor(stream, "bin")
 
     def read(self, stream: str) -> Array:
-        """The tensor that its reader got."""
-        return self._tensor(stream, "in" if self.given else "bin")
+        """The tensor that its reader got. What fills memories is never given."""
+        return self._tensor(stream, "in" if self.given and stream in self.tasks.steady.stream else "bin")
 
     def passed(self, where: Passed) -> Array:
         """The tensor that its reader got there."""

@@ -17,7 +17,7 @@ from typing import Any
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.prompt_rows import chunk_depths
 from compiler.errors import UnsupportedError, VerificationError
-from compiler.graph.program import all_launches
+from compiler.graph.program import LOAD, all_launches
 from compiler.graph.task_graph import Stream, TaskGraph
 from compiler.options import Equalisation, FifoEffort, FifoStrategy
 from compiler.platforms.platform import Platform
@@ -113,7 +113,7 @@ def certify(tasks: TaskGraph, platform: Platform, effort: int = WORK["full"]) ->
             reason = HELD if deep > alone[name] or found < deep == held[name] else ONE_VALUE
             reason = kernel.reason(name, found) if deep == found else reason
             sized[name] = stream._replace(depth=deeper[name], reason=reason)
-    return Sizing(replace(tasks, streams=tuple(sized[s.name] for s in tasks.streams)), tuple(kernels))
+    return Sizing(replace(tasks, streams=tuple(sized.get(s.name, s) for s in tasks.streams)), tuple(kernels))
 
 
 def _planned(tasks: TaskGraph, platform: Platform) -> dict[Equalisation, dict[str, int]]:
@@ -137,7 +137,12 @@ def _held(trial: Trial) -> Depths:
 
 def _for_each_value(tasks: TaskGraph, platform: Platform, kernel: int, trial: Trial, depths: Depths) -> Depths:
     """`depths`, deeper where the kernel would be slow for some value of an argument. Raises VerificationError."""
-    for values in all_launches(tasks.arguments) if tasks.arguments else ():
+    others = tasks.steady.arguments
+    if others != tasks.arguments:  # one that loads memories may take longer, but must end
+        filling = Plan(networks_of(tasks, platform, launches=({LOAD: 1},))[kernel])
+        if filling.run(depths).deadlocked:
+            raise VerificationError("no FIFO depths were found with which the kernel runs that loads its memories")
+    for values in all_launches(others) if others else ():
         plan = Plan(networks_of(tasks, platform, launches=(values,))[kernel])
         base = plan.run({name: None for name in trial.streams if name not in trial.loads})
         most = peaks(base)

@@ -30,7 +30,7 @@ def lp_depths(tasks: TaskGraph, equalisation: Equalisation, memories: Memories) 
     Cycles that the model leaves out (registered ends of FIFOs, HBM) may still cost time: certify the result.
     """
     depths: dict[str, int] = {}
-    for part in by_kernel(tasks.tasks, tasks.streams):
+    for part in by_kernel(tasks.steady.tasks, tasks.steady.streams):
         plan = Plan(part, plan_schedule(part, equalisation), equalisation, memories)
         depths |= dict(zip((s.name for s in part.streams), plan.depths(best_starts(plan)), strict=True))
     return depths

@@ -51,7 +51,7 @@ def _size_placed(sizing: Sizing, platform: Platform) -> tuple[Sizing, Placement]
 
 def size_relayed(sizing: Sizing, relayed: TaskGraph, platform: Platform) -> Sizing:
     """`relayed` are the tasks of `sizing` with relays. Of its kernels, all but cycles stays as it was found before."""
-    before = networks_of(sizing.tasks, platform, launches=all_launches(sizing.tasks.arguments))
+    before = networks_of(sizing.tasks, platform, launches=all_launches(sizing.tasks.steady.arguments))
     depths: Depths = {}
     cycles: list[int] = []
     for network, trial in zip(before, trials_of(relayed, platform), strict=True):
@@ -59,7 +59,8 @@ def size_relayed(sizing: Sizing, relayed: TaskGraph, platform: Platform) -> Sizi
         depths |= found
         cycles.append(outcome.cycles)
     streams = tuple(
-        s._replace(depth=depths[s.name], reason=DEEPER) if depths[s.name] > s.depth else s for s in relayed.streams
+        s._replace(depth=depths[s.name], reason=DEEPER) if depths.get(s.name, 0) > s.depth else s
+        for s in relayed.streams
     )
     kernels = tuple(replace(kernel, cycles=now) for kernel, now in zip(sizing.kernels, cycles, strict=False))
     return Sizing(replace(relayed, streams=streams), kernels)

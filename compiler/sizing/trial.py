@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.relays import writer
-from compiler.graph.program import COUNT, all_launches
+from compiler.graph.program import COUNT, LOAD, all_launches
 from compiler.graph.task_graph import LoadTask, Stream, TaskGraph
 from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
@@ -151,10 +151,12 @@ def one_at_a_time(network: Network) -> Network:
 
 def trials_of(tasks: TaskGraph, platform: Platform, planned: Mapping[str, int] | None = None) -> Iterable[Trial]:
     """A trial of each kernel, for every value of its arguments; `planned` depths of its FIFOs. A launch of fewer inputs
-    does the first part of one of all, so that is tried alone: FIFOs need not hold what one loads for the next.
+    does the first part of one of all, so that is tried alone: FIFOs need not hold what one loads for the next. What
+    fills memories is done before all else, and is not to be made faster by FIFOs.
     """
-    others = [argument for argument in tasks.arguments if argument.name != COUNT]
+    others = [argument for argument in tasks.arguments if argument.name not in (COUNT, LOAD)]
+    working = tasks.steady.stream
     for network in networks_of(tasks, platform, launches=all_launches(others)):
-        streams = {f.name: tasks.stream[f.name] for f in network.fifos if f.name in tasks.stream}
+        streams = {f.name: working[f.name] for f in network.fifos if f.name in working}
         loads = frozenset(name for name in streams if isinstance(writer(tasks, name), LoadTask))
         yield Trial(network, streams, loads, platform.memories, planned or {})

@@ -27,7 +27,7 @@ def weights_header(tasks: TaskGraph, graph: LinalgGraph, tensors: Tensors) -> st
     out.line()
     out.line('#include "ap_int.h"')
     for task in tasks.tasks:
-        if isinstance(task, RomTask):
+        if isinstance(task, RomTask) and task.filled is None:
             _array(out, task, graph, tensors)
     return out.text()
 

@@ -55,7 +55,7 @@ def emit_design(
     """
     interface = plan_interface(tasks, graph)
     emit_hls(tasks, interface, platform, out / "hls", data.tolerance)
-    if any(isinstance(task, RomTask) for task in tasks.tasks):
+    if any(isinstance(task, RomTask) and task.filled is None for task in tasks.tasks):
         (out / "hls" / hls_code.weights_file(interface)).write_text(weights_header(tasks, graph, data.tensors))
     emit_link(interface, platform, out / "hls", placement)
     write_images(interface, graph.outputs, platform, data.tensors, out, controlled=tasks.control is not None)
@@ -139,6 +139,7 @@ def write_images(
             for kernel in interface.kernels
         ],
         "images": images,
+        "memories": [image.name for image in interface.images if image.fills],
         "scalars": [
             {"value": s.name, "source": s.source, "dtype": s.dtype, "content": a.item()}
             for s, a in zip(interface.scalars, scalars, strict=True)
@@ -188,8 +189,11 @@ def _value_to_json(value: Value) -> dict[str, Any]:
 
 def _joint_to_json(image: Image, joint: Joint) -> dict[str, Any]:
     """The values that lie in an image: what of its entry is another's for each of them."""
-    parts = [
+    parts: list[dict[str, Any]] = [
         {"value": value.name, **layout_to_json(part.layout), **_value_to_json(value)}
         for value, part in zip(image.parts, (*joint.parts, *joint.behind), strict=True)
     ]
-    return {"rounds": joint.rounds, "parts": parts, **({"behind": len(joint.behind)} if joint.behind else {})}
+    if joint.packed:
+        parts = [part | dma_to_json(dma) for part, dma in zip(parts, joint.packed, strict=True)]
+    found = {"rounds": joint.rounds, "parts": parts, **({"behind": len(joint.behind)} if joint.behind else {})}
+    return found | ({"packed": True} if joint.packed else {})

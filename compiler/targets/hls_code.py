@@ -49,7 +49,7 @@ def tasks_source(tasks: TaskGraph, interface: Interface) -> str:
     """`<name>_tasks.cpp`: the function of every task, in the order of the data."""
     out = CppWriter()
     out.line(f'#include "{interface.name}_tasks.h"')
-    if any(isinstance(task, RomTask) for task in tasks.tasks):
+    if any(isinstance(task, RomTask) and task.filled is None for task in tasks.tasks):
         out.line(f'#include "{weights_file(interface)}"')
     out.line()
     if tasks.control is not None or any(task.credits for task in tasks.transfers):

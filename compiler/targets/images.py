@@ -48,6 +48,9 @@ def join(tensors: Sequence[Array], joint: Joint | None) -> Array:
     if joint is None:
         (tensor,) = tensors
         return tensor
+    if joint.packed:
+        layouts = [_layout(dma.layout, dma) for dma in joint.packed]
+        return packing.join_packed(tensors, layouts)
     return packing.join(tensors, _layouts(joint), joint.rounds, len(joint.behind))
 
 
@@ -55,6 +58,8 @@ def split(joined: Array, joint: Joint | None) -> list[Array]:
     """The tensors, padding included: the reverse of `join`."""
     if joint is None:
         return [joined]
+    if joint.packed:
+        return packing.split_packed(joined, [_layout(dma.layout, dma) for dma in joint.packed])
     return packing.split(joined, _layouts(joint), joint.rounds, len(joint.behind))
 
 

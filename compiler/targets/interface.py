@@ -11,6 +11,7 @@ from compiler.errors import VerificationError
 from compiler.graph.abreast import Abreast
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgGraph, Value
+from compiler.graph.program import iterations, without_loading
 from compiler.graph.task_graph import Dma, DmaTask, Joint, StoreTask, Stream, Task, TaskGraph
 from compiler.targets.functions import TaskFunction, call_names, plan_functions
 from compiler.targets.parameters import LaunchArgument, kernel_arguments, least_of, pointer_type, scalars_of
@@ -38,6 +39,11 @@ class Image:
     def values(self) -> tuple[Value, ...]:
         """Those of the network that lie in it."""
         return self.parts or (self.value,)
+
+    @property
+    def fills(self) -> bool:
+        """Whether it is what memories are filled with, which keep it between launches."""
+        return self.dma.joint is not None and bool(self.dma.joint.packed)
 
     @property
     def is_given(self) -> bool:
@@ -204,7 +210,8 @@ def _same_content(a: Dma, b: Dma) -> bool:
 
 
 def _ports(task: Task, image: Image, namer: Namer, *, asks: bool) -> tuple[Port, ...]:
-    traffic = -(-task.iterations // image.dma.tokens_per_word)
+    usual = without_loading(task.program)  # what only the first launch moves is in nobody's way
+    traffic = -(-iterations(usual) // image.dma.tokens_per_word)
     return tuple(
         Port(namer.name(f"{image.name}_{c}"), image, c, isinstance(task, StoreTask), traffic, asks=asks)
         for c in range(image.dma.channels)

@@ -1,5 +1,6 @@
 """`tb.cpp`: runs the kernels of a design in sequence and compares what they leave in memory with what is expected."""
 
+from compiler.graph.program import LOAD
 from compiler.targets.expected import expected_file, valid_file
 from compiler.targets.interface import Interface
 from compiler.targets.scalar_ops import C_TYPE
@@ -25,6 +26,9 @@ def tb_source(interface: Interface, tolerance: float) -> str:
         out.comment(LOOPS)
     out.line("#include <sys/stat.h>")
     out.line()
+    if any(argument.name == LOAD for argument in interface.arguments):
+        out.line("#include <algorithm>")
+        out.line("#include <cstdio>")
     out.line("#include <string>")
     out.line()
     out.line(f'#include "{interface.name}_kernels.h"')
@@ -36,10 +40,13 @@ def tb_source(interface: Interface, tolerance: float) -> str:
         out.line('const std::string results = argc > 2 ? argv[2] : design + "/out";')
         for argument in interface.arguments:
             name = identifier(argument.name)
-            out.line(f'const int {name} = launch_argument(argc, argv, "{argument.name}", {argument.most});')
+            kind = "int" if argument.name == LOAD else "const int"
+            out.line(f'{kind} {name} = launch_argument(argc, argv, "{argument.name}", {argument.most});')
         _read_memory(out, interface)
         out.line()
         _run_kernels(out, interface)
+        if any(argument.name == LOAD for argument in interface.arguments):
+            _run_again(out, interface)
         out.line()
         _write_and_compare(out, interface, tolerance)
     return out.text()
@@ -66,6 +73,33 @@ def _run_kernels(out: CppWriter, interface: Interface) -> None:
         out.statement(kernel.name, [*pointers, *values, *(identifier(a.name) for a in kernel.arguments)], ";")
 
 
+def _run_again(out: CppWriter, interface: Interface) -> None:
+    """A launch that finds its memories filled, and gives the same: what they were filled with has gone, and the results
+    of before too.
+    """
+    results = [
+        f"{image.name}_{channel}"
+        for image in interface.images
+        if image.role == "output"
+        for channel in range(image.dma.channels)
+    ]
+    out.line("bool same = true;")
+    with out.block(f"if ({LOAD})"):
+        out.comment("What memories keep is all that the next launch has.")
+        for image in interface.images:
+            if image.fills:
+                out.line(f"std::fill({image.name}_0.begin(), {image.name}_0.end(), 0);")
+        for result in results:
+            out.line(f"const MemoryImage first_{result} = {result};")
+            out.line(f"std::fill({result}.begin(), {result}.end(), 0);")
+        out.line(f"{LOAD} = 0;")
+        _run_kernels(out, interface)
+        for result in results:
+            with out.block(f"if (!std::equal({result}.begin(), {result}.end(), first_{result}.begin()))"):
+                out.line(f'std::fprintf(stderr, "{result} differs from the launch that filled memories\\n");')
+                out.line("same = false;")
+
+
 def _write_and_compare(out: CppWriter, interface: Interface, tolerance: float) -> None:
     outputs = [image for image in interface.images if image.is_made]
     out.line("mkdir(results.c_str(), 0777);")
@@ -73,7 +107,8 @@ def _write_and_compare(out: CppWriter, interface: Interface, tolerance: float) -
         for channel in range(image.dma.channels):
             out.line(f'write_image(results + "/{image.result(channel)}", {image.name}_{channel});')
     out.line()
-    out.line("bool passed = true;")
+    again = any(argument.name == LOAD for argument in interface.arguments)
+    out.line(f"bool passed = {'same' if again else 'true'};")
     for image in outputs:
         element = C_TYPE[image.dma.layout.dtype]
         allowed = tolerance if image.dma.layout.dtype == "f32" else 0.0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from compiler.errors import InvalidInputError, ToolError
-from compiler.graph.program import Values
+from compiler.graph.program import LOAD, Values
 from compiler.graph.task_graph import TaskGraph, TimingSpec
 from compiler.platforms.platform import Platform
 from compiler.platforms.stored import OLDEST, stored_platform
@@ -140,7 +140,14 @@ def simulate_directory(
     stalling = stored.stalling if design == stored.design else None
     if stalling is None and simulation.deadlock is None:
         stalling = simulate_stalling(design, stored.platform, seconds)
-    return replace(simulation, estimate_cycles=stored.estimate_cycles, stalling=stalling)
+    first = _first(design, stored.platform, seconds) if LOAD in design.arguments and not simulation.deadlock else None
+    return replace(simulation, estimate_cycles=stored.estimate_cycles, stalling=stalling, first_cycles=first)
+
+
+def _first(design: TimedDesign, platform: Platform, seconds: float) -> int | None:
+    """Cycles of a launch that fills memories; None where it deadlocks."""
+    found = simulate_design(design, platform, launches=({LOAD: 1},), buckets=0, seconds=seconds, try_depths=False)
+    return found.cycles if found.deadlock is None else None
 
 
 def write_simulation(simulation: Simulation, directory: Path) -> Path:

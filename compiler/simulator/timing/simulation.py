@@ -93,7 +93,8 @@ class StallingRun:
 class Simulation:
     """One run of a design, its kernels one after the other; `kernels` are their cycles, up to a deadlock if there is
     one. `estimate_cycles` is what the estimator said, if that is known; `stalling` None where it was not tried. With
-    `hazards` a board may compute something else than the design says.
+    `hazards` a board may compute something else than the design says. `first_cycles` are those of a launch that fills
+    memories, where there are any: the others find them filled.
     """
 
     clock_mhz: float
@@ -106,6 +107,7 @@ class Simulation:
     estimate_cycles: float | None = None
     stalling: StallingRun | None = None
     hazards: tuple[Hazard, ...] = ()
+    first_cycles: int | None = None
 
     @cached_property
     def cycles(self) -> int:
@@ -153,6 +155,8 @@ class Simulation:
             "cycles": (float(self.cycles), "cycles"),
             "hbm_bandwidth": (moved / self.latency_us * 1e-3, "GB/s"),
         }
+        if self.first_cycles is not None:
+            numbers["first_latency"] = (self.first_cycles / self.clock_mhz, "us")
         return tuple(Metric(name, value, unit, Fidelity.SIMULATE) for name, (value, unit) in numbers.items())
 
     def to_json(self) -> dict[str, Any]:
@@ -161,6 +165,7 @@ class Simulation:
             "cycles": self.cycles,
             "latency_us": self.latency_us,
             "clock_mhz": self.clock_mhz,
+            **({} if self.first_cycles is None else {"first_cycles": self.first_cycles}),
             "estimate_cycles": self.estimate_cycles,
             "deadlock": None if self.deadlock is None else self.deadlock.to_json(),
             "stalling": None if self.stalling is None else self.stalling.to_json(),

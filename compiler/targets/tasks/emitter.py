@@ -30,7 +30,7 @@ from compiler.targets.tasks.routing import emit_routing
 from compiler.targets.tasks.window import emit_window
 from compiler.targets.writer import CppWriter
 
-TURNING = (EngineTask, ForkTask, LanesTask, LoadTask, RouteTask, WindowTask)
+TURNING = (EngineTask, ForkTask, LanesTask, LoadTask, RomTask, RouteTask, WindowTask)
 
 
 class TaskEmitter:

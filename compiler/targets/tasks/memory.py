@@ -12,9 +12,21 @@ from functools import partial
 from itertools import groupby
 from math import prod
 
+from compiler.analysis.memories import TOLD
 from compiler.errors import UnsupportedError
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.program import Access, BoundLoop, LoopNest, Program, Repeat, nests, tokens
+from compiler.graph.program import (
+    LOAD,
+    Access,
+    BoundLoop,
+    LoopNest,
+    Program,
+    Repeat,
+    arguments_of,
+    nests,
+    program_at,
+    tokens,
+)
 from compiler.graph.task_graph import Dma, DmaTask, Joint, LoadTask, StoreTask, done_name, given_name
 from compiler.targets.nest_code import gate_condition, guarded, pipelined_nest, row_major, unrolled
 from compiler.targets.parameters import launch_arguments
@@ -27,7 +39,8 @@ from compiler.targets.writer import CppWriter, Namer
 
 def emit_load(frame: Frame, task: LoadTask) -> None:
     """Words of HBM, cut into tokens; those of one stream after those of the other, where it writes several, and again
-    in each round of those that are repeated. There the rows of a chunk get the same words, phase by phase.
+    in each round of those that are repeated. There the rows of a chunk get the same words, phase by phase. What fills
+    memories does so where the launch says it.
     """
     control, summary = frame.tasks.control, f"Reads {', '.join(task.dma.values)} from HBM. {_image_summary(task.dma)}"
     sends = control is not None and control.rows > 1 and task.name == control.given
@@ -35,24 +48,33 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
         if not task.turns:
             _emit_part(frame, replace(task, streamed=frame.itensor(task.writes[0])), "", params, namer)
             return
-        reads, behind, begin = len(task.reads), len(task.reads) + len(task.writes), 0
-        stream_of = dict(zip((a.stream for a in task.writes), params[reads:behind], strict=True))
-        for rounds, groups in _rounds_of(task.turns):
-            parts = [[_part(frame, task, nest) for nest in group] for group in groups]
-            words = sum(part.dma.words for group in parts for part in group)
-            number = namer.name("round") if rounds > 1 else ""
-            head = f"for (int {number} = 0; {number} < {rounds}; ++{number})"
-            with frame.out.block(head) if number else nullcontext():
-                for group in parts:
-                    with frame.each_row_inside(task, [access for part in group for access in part.writes])():
-                        for part in group:
-                            place = [f"{number} * {words}"] if number else []
-                            place += [str(begin)] if begin else []
-                            own = (*params[:reads], stream_of[part.writes[0].stream], *params[behind:])
-                            with frame.out.block("") if number or part.dma.words_per_token > 1 else nullcontext():
-                                _emit_part(frame, part, " + ".join(place), own, namer)
-                            begin += part.dma.words
-            begin += (rounds - 1) * words
+        if arguments_of([task.program]) == (TOLD.argument,):
+            with frame.out.block(f"if ({params[-1]})"):
+                _emit_turns(frame, replace(task, turns=program_at(task.turns, {LOAD: 1})), params, namer)
+            return
+        _emit_turns(frame, task, params, namer)
+
+
+def _emit_turns(frame: Frame, task: LoadTask, params: Sequence[str], namer: Namer) -> None:
+    """The words of one stream after those of the other."""
+    reads, behind, begin = len(task.reads), len(task.reads) + len(task.writes), 0
+    stream_of = dict(zip((a.stream for a in task.writes), params[reads:behind], strict=True))
+    for rounds, groups in _rounds_of(task.turns):
+        parts = [[_part(frame, task, nest) for nest in group] for group in groups]
+        words = sum(part.dma.words for group in parts for part in group)
+        number = namer.name("round") if rounds > 1 else ""
+        head = f"for (int {number} = 0; {number} < {rounds}; ++{number})"
+        with frame.out.block(head) if number else nullcontext():
+            for group in parts:
+                with frame.each_row_inside(task, [access for part in group for access in part.writes])():
+                    for part in group:
+                        place = [f"{number} * {words}"] if number else []
+                        place += [str(begin)] if begin else []
+                        own = (*params[:reads], stream_of[part.writes[0].stream], *params[behind:])
+                        with frame.out.block("") if number or part.dma.words_per_token > 1 else nullcontext():
+                            _emit_part(frame, part, " + ".join(place), own, namer)
+                        begin += part.dma.words
+        begin += (rounds - 1) * words
 
 
 def _rounds_of(program: Program) -> Iterator[tuple[int, list[list[LoopNest]]]]:

@@ -28,9 +28,11 @@ struct Plan {
   std::string source, target;
   std::size_t depth = 0, tokens = 1, distinct = 1;  // distinct: those of the first pass
   std::vector<Loop> loops;
+  bool optional = false;  // some launches move nothing
 };
 
-/// Reads `directory`/plan. A line: name, source, target, depth, then a trip count a loop, with an r where it re-reads.
+/// Reads `directory`/plan. A line: name, source, target, depth, then a trip count a loop, with an r where it re-reads;
+/// last of all a ? where some launches move nothing.
 inline std::map<std::string, Plan> read_plans(const std::string& directory) {
   std::map<std::string, Plan> plans;
   std::ifstream file(directory + "/plan");
@@ -40,6 +42,10 @@ inline std::map<std::string, Plan> read_plans(const std::string& directory) {
     Plan plan;
     words >> name >> plan.source >> plan.target >> plan.depth;
     while (words >> loop) {
+      if (loop == "?") {
+        plan.optional = true;
+        continue;
+      }
       plan.loops.push_back({std::stoul(loop), loop.back() == 'r'});
       plan.tokens *= plan.loops.back().trip;
       if (!plan.loops.back().rereads) plan.distinct *= plan.loops.back().trip;

@@ -11,8 +11,8 @@ from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.estimate import estimate
 from compiler.graph.layers import of_inputs
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.program import BoundLoop
-from compiler.graph.task_graph import ConverterTask, LoadTask, TaskGraph, WindowTask
+from compiler.graph.program import LOAD, Argument, BoundLoop, nests
+from compiler.graph.task_graph import ConverterTask, LoadTask, RomTask, TaskGraph, WindowTask
 from compiler.ir.read import parse_design
 from compiler.ir.write import design_text
 from compiler.options import Knobs
@@ -71,15 +71,27 @@ def test_every_task_makes_as_many_rounds_as_the_launch_says() -> None:
             assert bound == BoundLoop(0, bound.argument)
 
 
-def test_parameters_on_the_chip_are_loaded_once_a_launch_and_read_again() -> None:
+def test_a_memory_is_filled_once_and_read_for_every_input() -> None:
     tasks = tasks_of(mlp(4, 64, 512), Knobs(weights="resident"))
-    (load,) = (task for task in tasks.tasks if isinstance(task, LoadTask) and task.dma.value == "up.weight")
-    keeper = tasks.task[tasks.stream[load.writes[0].stream].target]
-    assert isinstance(keeper, ConverterTask)
-    assert load.timing.bounds == ()
-    assert load.streamed.rereads == 1
-    assert (keeper.converter.shared, keeper.timing.bounds[0].fixed) == (1, keeper.converter.fill)
-    assert keeper.converter.drain == COUNT * keeper.timing.bounds[0].each
+    (rom,) = (task for task in tasks.tasks if isinstance(task, RomTask) and task.value == "up.weight")
+    fill, push = nests(rom.turns)
+    assert [bound.argument for bound in fill.bounds] == [Argument(LOAD, 1)]
+    assert fill.iterations == rom.streamed.without_rereads().tokens
+    assert [(bound.argument.name, bound.most) for bound in push.bounds] == [("count", COUNT)]
+    assert push.iterations == rom.streamed.tokens == COUNT * fill.iterations
+
+
+def test_a_launch_that_finds_memories_filled_is_as_one_of_constants() -> None:
+    """What fills them takes a cycle a word, for some of which the first product waits; later launches do not."""
+    tasks = tasks_of(mlp(4, 64, 512), Knobs(weights="resident"))
+    first, later = (cycles(tasks, values) for values in ({"load": 1}, {}))
+    assert cycles(tasks, {"load": 0}) == later
+    (loader,) = (task for task in tasks.tasks if isinstance(task, LoadTask) and task.dma.joint)
+    assert loader.words / 4 < first - later < loader.words + 100
+    (estimated,) = (m.value for m in estimate(tasks, U55C).metrics if m.name == "cycles")
+    assert estimated == pytest.approx(later, rel=0.1)
+    traffic = {m.name: m.value for m in estimate(tasks, U55C).metrics}["hbm_traffic"]
+    assert traffic == COUNT * 4 * (4 * 64 + 4 * 64)
 
 
 def test_a_text_of_it_reads_back() -> None:

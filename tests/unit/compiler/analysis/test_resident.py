@@ -10,9 +10,8 @@ from compiler.analysis.memory import buffer_memory
 from compiler.analysis.memory_kinds import buffer_choices
 from compiler.analysis.resident import MOST_BYTES, SHARE
 from compiler.analysis.resources import task_resources
-from compiler.analysis.tasks import only_rereads
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.task_graph import Buffer, ConverterTask, LoadTask, RomTask, TaskGraph
+from compiler.graph.task_graph import Buffer, LoadTask, RomTask, TaskGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import Platform, load_platform
@@ -37,13 +36,16 @@ def test_parameters_stay_and_inputs_come() -> None:
     assert values(mlp(), knobs=Knobs()) == (set(), {"up.weight", "down.weight", "x"})
 
 
-def test_a_tensor_of_more_than_64_kib_is_loaded() -> None:
-    """Of 4 bytes, 128 x 128 are as many as may stay, 128 x 144 are more."""
+def test_a_tensor_of_more_than_64_kib_is_no_constant() -> None:
+    """Of 4 bytes, 128 x 128 are as many as may be one, 128 x 144 are more."""
     assert MOST_BYTES == 4 * 128 * 128
-    assert values(chain(128, 128, 144)) == ({"w1"}, {"v0", "w2"})
+    assert values(chain(128, 128, 144)) == ({"w1", "w2"}, {"v0", "memories"})
+    held = roms(planned_tasks(chain(128, 128, 144), KEPT, U55C))
+    assert [held[name].filled is not None for name in ("w1", "w2")] == [False, True]
 
 
 def test_the_smallest_stay_where_there_is_no_room_for_all() -> None:
+    """What is no constant for that lies in a memory, where there is room."""
     graph = chain(64, 64, 32, 16)
     tasks = planned_tasks(graph, KEPT, U55C)
     assert all(task_resources(task, tasks, U55C).hbm_ports == 0 for task in roms(tasks).values())
@@ -53,7 +55,9 @@ def test_the_smallest_stay_where_there_is_no_room_for_all() -> None:
     first, second, last = sorted(blocks, key=lambda value: (blocks[value], value))
     room = blocks[first] + blocks[second] + blocks[last] / 2
     small = replace(U55C, budget=replace(U55C.budget, bram36=room / SHARE / U55C.dies.fill))
-    assert values(graph, small) == ({first, second}, {"v0", last})
+    assert values(graph, small) == ({first, second, last}, {"v0", "memories"})
+    none = replace(small, budget=replace(small.budget, uram=0))
+    assert values(graph, none) == ({first, second}, {"v0", last})
 
 
 def test_what_the_host_gives_with_a_reply_is_loaded() -> None:
@@ -68,21 +72,30 @@ def test_a_layer_has_its_own_behind_that_of_the_layer_before() -> None:
         assert task.buffers[0].depth == task.streamed.without_rereads().tokens
 
 
-def test_what_is_too_large_is_loaded_once_and_read_again_on_the_chip() -> None:
+def test_what_is_too_large_is_read_again_on_the_chip() -> None:
     """Four rows, one at a time, want all of 128 x 144 numbers each."""
     graph, knobs = chain(128, 128, 144), replace(KEPT, default_tile_size=1, order="reduction-inner")
     before, after = (planned_tasks(graph, k, U55C) for k in (replace(knobs, weights="streamed"), knobs))
     after.verify()
-    words = [tasks.task["load_w2"].words for tasks in (before, after)]  # pyright: ignore[reportAttributeAccessIssue]
-    assert words[0] == 4 * words[1]
-    (kept,) = (t for t in after.tasks if isinstance(t, ConverterTask) and t.name.startswith("convert_w2_"))
-    itensor = kept.converter.source
-    assert only_rereads(kept.converter)
+    (kept,) = (rom for rom in roms(after).values() if rom.filled is not None)
+    (load,) = (task for task in before.tasks if task.name == "load_w2")
+    assert kept.value == "w2"
+    assert isinstance(load, LoadTask)
+    assert load.words == 4 * kept.filled.words  # pyright: ignore[reportOptionalMemberAccess]
     (buffer,) = kept.buffers
-    assert (buffer.width, buffer.depth, buffer.banks) == (itensor.width, itensor.tokens, 1)
-    assert not any(t.name.startswith("convert_w1_") for t in after.tasks)  # it is a constant
+    assert (buffer.width, buffer.depth, buffer.banks) == (kept.streamed.width, kept.streamed.tokens // 4, 1)
     small = replace(U55C, budget=replace(U55C.budget, bram36=10, uram=0))
-    assert not any(t.name.startswith("convert_w2_") for t in planned_tasks(graph, knobs, small).tasks)
+    assert not any(rom.filled for rom in roms(planned_tasks(graph, knobs, small)).values())
+
+
+def test_as_many_memories_are_filled_as_there_is_room_for() -> None:
+    graph = chain(256, 256, 256)
+    assert {rom.value for rom in roms(planned_tasks(graph, KEPT, U55C)).values() if rom.filled} == {"w1", "w2"}
+    room = 1.5 * 4 * 256 * 256 / SHARE / U55C.dies.fill / U55C.memories.bram36_bytes
+    small = replace(U55C, budget=replace(U55C.budget, bram36=room, uram=0))
+    held, loaded = values(graph, small)
+    assert len(held) == 1
+    assert loaded == {"v0", "memories", "w1", "w2"} - held
 
 
 def test_constants_never_lie_in_uram() -> None:
@@ -93,3 +106,5 @@ def test_constants_never_lie_in_uram() -> None:
         assert {cost.kind for cost in found.options} == kinds
     (rom,) = roms(planned_tasks(chain(4096, 1), replace(KEPT, overall_unroll=2), U55C)).values()
     assert rom.buffers[0].kind == "bram"
+    for task in roms(planned_tasks(chain(4096, 4, 256), replace(KEPT, overall_unroll=2), U55C)).values():
+        assert task.filled is not None or task.buffers[0].kind != "uram"
