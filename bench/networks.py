@@ -296,7 +296,6 @@ class Network(NamedTuple):
     precision: Precision = "f32"
     knobs: Knobs = Knobs()
     ports: Ports = "f32"
-    board: str = "u55c"
 
 
 def _of(make: Callable[[], nn.Module], *shapes: tuple[int, ...]) -> Network:
@@ -341,7 +340,7 @@ GROUPS: dict[str, dict[str, Network]] = {
     "cifar": {"resnet18": Network(resnet18, ((1, 3, 32, 32),), "w8a8", ON_THREE_DIES)},
     "triggers": {
         "jets-side-by-side": Network(jets, ((1, 16),), "w8a8", SIDE_BY_SIDE),
-        "jets-in-integers": Network(jets, ((1, 16),), "w8a8", SIDE_BY_SIDE, "i8", "u55c@85"),
+        "jets-in-integers": Network(jets, ((1, 16),), "w8a8", SIDE_BY_SIDE, "i8"),
     },
     "stream-hls": {
         "gemm": _formula(lambda a, b, c: 1.5 * (a @ b) + 1.2 * c, (200, 240), (240, 220), (200, 220)),
@@ -417,7 +416,7 @@ def run(name: str, form: FileFormat, precision: Precision, batch: int, knobs: Kn
         asked = replace(whole_network(name), precision=precision, batch=batch, ports=ports)
         bundle = import_model(source, asked, folder / "cache")
         products = sum(op.iterations for op in bundle.graph.ops if op.is_contraction)
-        platform = named_platform(NETWORKS[name].board)
+        platform = named_platform("u55c")
         made = compile_design(bundle, knobs, platform, design)
         verdict, timed = csim(design), simulate_directory(design)
     except MillraceError as error:
