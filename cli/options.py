@@ -99,6 +99,16 @@ DesignKey = Annotated[
     ),
 ]
 Priority = Annotated[Literal["low", "normal", "high"], typer.Option(help="Against your other explorations.")]
+Samples = Annotated[
+    Path | None,
+    typer.Option(
+        help="An .npz with an array of each input of a network from a file, or many in a row: what w8a8 "
+        "and w4a8 calibrate their scales with, instead of seeded samples.",
+        metavar="FILE.npz",
+        dir_okay=False,
+        exists=True,
+    ),
+]
 Output = Annotated[Path, typer.Option("--out", "-o", help="Directory to write.", metavar="DIR")]
 
 

@@ -80,7 +80,9 @@ def _stored(model: str, settings: "Settings") -> "Model":
 def _stored_file(found: "Model", form: FileFormat, settings: "Settings") -> FileSource:
     from worker.store.opening import open_store
 
-    return FileSource(found.name, open_store(settings).path(found.config["digest"]), form)
+    store, samples = open_store(settings), found.config.get("samples")
+    calibrated = None if samples is None else store.path(samples)
+    return FileSource(found.name, store.path(found.config["digest"]), form, calibrated)
 
 
 def _announced(source: FileSource, allowed: bool) -> FileSource:

@@ -80,7 +80,8 @@ class Base(DeclarativeBase):
 class Model(Base):
     """A network: a built-in name, an uploaded config.json, or an uploaded file in the store.
 
-    `kind` is "builtin", "config" or the file's format; `config` the configuration, or the file's digest and size.
+    `kind` is "builtin", "config" or the file's format; `config` the configuration, or the file's digest, that of the
+    `samples` that came with it, where any did, and the size of both.
     `owner` is the name of the API key that added it, None without access control. `archived`: lists leave it out.
     """
 

@@ -21,6 +21,7 @@ from api.services.shapes import catalog as shapes
 from compiler.frontend.inputs.source import model_name
 from compiler.frontend.models.config import MAX_CONFIG_BYTES
 from db.repositories import catalog as rows
+from worker.farm import Farm
 
 router = APIRouter(prefix="/v1", tags=["catalog"])
 
@@ -31,6 +32,12 @@ _FILE = {
     "type": "string",
     "format": "binary",
     "description": "a config.json, or a network of fixed shapes: .onnx, .mlir, or .pt2 where the operator allows it",
+}
+_SAMPLES = {
+    "type": "string",
+    "format": "binary",
+    "description": "an .npz with an array of each input of a network of fixed shapes, or many in a row: what w8a8 and "
+    "w4a8 calibrate their scales with, instead of seeded samples",
 }
 _NEW_MODEL: dict[str, Any] = {
     "requestBody": {
@@ -47,7 +54,7 @@ _NEW_MODEL: dict[str, Any] = {
                 "schema": {
                     "type": "object",
                     "required": ["file"],
-                    "properties": {"name": {"type": "string"}, "file": _FILE},
+                    "properties": {"name": {"type": "string"}, "file": _FILE, "samples": _SAMPLES},
                 }
             },
         },
@@ -95,25 +102,42 @@ def delete_model(session: WriteSession, who: PrincipalDep, model: ModelId) -> No
 
 
 async def _new_model(request: Request, farm: FarmDep, who: PrincipalDep) -> schemas.NewModel | schemas.NewModelFile:
-    """The body: JSON, or an uploaded config.json, or another file with a network."""
+    """The body: JSON, or an uploaded config.json, or another file with a network and, maybe, one with samples."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         return _validated(schemas.NewModel, _parsed(await request.body(), "the body"))
-    async with request.form(max_files=1, max_fields=4) as form:
-        file, name = form.get("file"), form.get("name")
+    async with request.form(max_files=2, max_fields=4) as form:
+        file, name, samples = form.get("file"), form.get("name"), form.get("samples")
         if not isinstance(file, UploadFile):
             raise BadRequestError("the upload has no field `file` with a config.json or a network")
-        quotas.check_upload(who, file.size or 0)
+        if samples is not None and not isinstance(samples, UploadFile):
+            raise BadRequestError("the field `samples` holds no file; send an .npz, or leave it out")
+        size = sum(given.size or 0 for given in (file, samples) if given)
+        quotas.check_upload(who, size)
         filename = file.filename or ""
-        if filename.endswith(".json"):
-            config = _parsed(await file.read(MAX_CONFIG_BYTES + 1), filename)
-            return _validated(schemas.NewModel, {"name": name or filename.removesuffix(".json"), "config": config})
-        size = file.size or 0
-        await run_in_threadpool(_check_stored, farm, who, size)
-        form = uploads.upload_format(farm, filename, size)
-        fields = {"name": name or model_name(Path(filename)), "format": form, "digest": "", "size": size}
-        checked = _validated(schemas.NewModelFile, fields)
-        digest, size = await request.app.state.uploads.take(farm, filename, form, file.file)
+        if not filename.endswith(".json"):
+            await run_in_threadpool(_check_stored, farm, who, size)
+            return await _new_file(request.app.state.uploads, farm, name, file, samples)
+        if samples:
+            raise BadRequestError("samples are for a network from a file; a config.json is calibrated with its inputs")
+        config = _parsed(await file.read(MAX_CONFIG_BYTES + 1), filename)
+        return _validated(schemas.NewModel, {"name": name or filename.removesuffix(".json"), "config": config})
+
+
+async def _new_file(
+    taking: uploads.Uploads, farm: Farm, name: str | UploadFile | None, file: UploadFile, samples: UploadFile | None
+) -> schemas.NewModelFile:
+    """A file with a network, and one with samples where there is one, looked at and stored."""
+    filename = file.filename or ""
+    form = uploads.upload_format(farm, filename, file.size or 0)
+    if samples:
+        uploads.check_samples(samples.filename or "", samples.size or 0)
+    fields = {"name": name or model_name(Path(filename)), "format": form, "digest": "", "size": 0}
+    checked = _validated(schemas.NewModelFile, fields)
+    digest, size = await taking.take(farm, filename, form, file.file)
+    if samples is None:
         return checked.model_copy(update={"digest": digest, "size": size})
+    kept, more = await taking.take(farm, samples.filename or "", "npz", samples.file)
+    return checked.model_copy(update={"digest": digest, "size": size + more, "samples": kept})
 
 
 def _check_stored(farm: FarmDep, who: PrincipalDep, size: int) -> None:
@@ -144,7 +168,9 @@ def add_model(
     once: OnceDep,
     who: PrincipalDep,
 ) -> schemas.Model:
-    """Store a network: the content of a config.json, or a file of fixed shapes (.onnx, .mlir, .pt2)."""
+    """Store a network: the content of a config.json, or a file of fixed shapes (.onnx, .mlir, .pt2), with samples to
+    calibrate its integers with (.npz) or without.
+    """
     return once(body, schemas.Model, lambda: shapes.model(catalog.add_model(session, who, body)))
 
 

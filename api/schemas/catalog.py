@@ -55,7 +55,9 @@ class Model(ModelRef):
     """A network: built in, from a config.json, or from an uploaded file."""
 
     config: dict[str, Any]
-    """The configuration; of an uploaded file its `digest` (SHA-256) and `size` (bytes)."""
+    """The configuration; of an uploaded file its `digest` (SHA-256), that of the `samples` that came with it, where any
+    did, and the `size` of all (bytes).
+    """
     digest: str
     """SHA-256 of what it is."""
     owner: str | None
@@ -92,7 +94,9 @@ class NewModelFile(Request):
     digest: str
     """SHA-256 of its content."""
     size: int
-    """Bytes."""
+    """Bytes, those of samples included."""
+    samples: str | None = None
+    """SHA-256 of the .npz that its integers are calibrated with; null: seeded samples."""
 
 
 class WorkloadShape(Reply):

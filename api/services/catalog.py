@@ -48,7 +48,7 @@ def add_model(session: Session, who: Principal, body: schemas.NewModel | schemas
     if body.name in networks.builtins():
         raise ConflictError(f"{body.name!r} is the name of a built-in model; choose another name")
     if isinstance(body, schemas.NewModelFile):
-        file = {"digest": body.digest, "size": body.size}
+        file = body.model_dump(include={"digest", "size", "samples"}, exclude_none=True)
         with quotas.bounded(session, who.name, "stored_bytes"):
             return catalog.put_model(session, body.name, body.format, file, digest(body.format, file), who.name)
     config = networks.checked_config(body.config)

@@ -1,17 +1,21 @@
-"""Uploaded models: which file is what, looked at in confined processes before it is kept, then stored by content."""
+"""Uploaded models and their samples: which file is what, looked at in confined processes before it is kept, then stored
+by content.
+"""
 
 import asyncio
 import os
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 from starlette.concurrency import run_in_threadpool
 
 from api.errors import BusyError
-from compiler.errors import ToolError, UnsupportedError
+from compiler.errors import InvalidInputError, ToolError, UnsupportedError
 from compiler.frontend.inputs.source import FORMATS, FileFormat, check_size, format_of, require_pt2
+from compiler.frontend.scan.bounds import MAX_SAMPLES_BYTES
 from compiler.frontend.scan.pool import ScanPool
 from worker.farm import Farm
 
+UploadFormat = FileFormat | Literal["npz"]
 AT_ONCE = 4
 WAIT_SECONDS = 20.0
 """How long an upload waits until fewer than AT_ONCE others are looked at."""
@@ -25,7 +29,7 @@ class Uploads:
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._pool = ScanPool()
 
-    async def take(self, farm: Farm, filename: str, form: FileFormat, file: BinaryIO) -> tuple[str, int]:
+    async def take(self, farm: Farm, filename: str, form: UploadFormat, file: BinaryIO) -> tuple[str, int]:
         """Keep the file's content; its digest and size.
 
         Raises InvalidInputError and UnsupportedError for what a look at it tells, BusyError where nobody could look,
@@ -44,7 +48,7 @@ class Uploads:
     def close(self) -> None:
         self._pool.close()
 
-    def _take(self, farm: Farm, filename: str, form: FileFormat, file: BinaryIO) -> tuple[str, int]:
+    def _take(self, farm: Farm, filename: str, form: UploadFormat, file: BinaryIO) -> tuple[str, int]:
         file.flush()
         descriptor = os.open(f"/proc/self/fd/{file.fileno()}", os.O_RDONLY | os.O_CLOEXEC)  # what looks may not write
         try:
@@ -71,6 +75,14 @@ def upload_format(farm: Farm, filename: str, size: int) -> FileFormat:
     if form == "pt2":
         require_pt2(farm.settings.allow_pt2)
     return form
+
+
+def check_samples(filename: str, size: int) -> None:
+    """Raises UnsupportedError for what are no samples by its name, InvalidInputError where it is too large."""
+    if not filename.lower().endswith(".npz"):
+        raise UnsupportedError(f"{filename!r} is no .npz; samples are an array of each input, written with numpy.savez")
+    if size > MAX_SAMPLES_BYTES:
+        raise InvalidInputError(f"{filename} has {size >> 20} MiB; samples may have {MAX_SAMPLES_BYTES >> 20} MiB")
 
 
 def _busy() -> BusyError:

@@ -61,16 +61,7 @@ def compile_(
     fifo_effort: Annotated[
         FifoEffort, typer.Option(help="How long to try smaller FIFOs; all are certified either way.")
     ] = "quick",
-    samples: Annotated[
-        Path | None,
-        typer.Option(
-            help="An .npz with an array of each input of a network from a file, or many in a row: what w8a8 "
-            "and w4a8 calibrate their scales with, instead of seeded samples.",
-            metavar="FILE.npz",
-            dir_okay=False,
-            exists=True,
-        ),
-    ] = None,
+    samples: options.Samples = None,
     start: Start = None,
     every_pass: Annotated[
         bool, typer.Option("--every-pass", help="Write the IR after each pass to DIR/ir, to read and to go on from.")
@@ -110,6 +101,8 @@ def compile_(
     knobs = read_knobs(knobs_file, assignments or [], around.get("knobs"))
     board = named_platform(platform, calibration)
     settings = Settings()
+    asked = network.precision.value if network.precision else "f32"
+    precision = around["workload"]["precision"] if around and not network.is_chosen else asked
     with (
         _making_way(out, force),
         any_source_of(model, settings, allow_pt2) as source,
@@ -121,6 +114,8 @@ def compile_(
                     f"--samples is for a network from a file; {model} is calibrated with its inputs"
                 )
             source = replace(source, samples=samples)
+        elif isinstance(source, FileSource):
+            source = source.in_precision(precision)
         if around and not network.is_chosen:
             workload = Workload(**around["workload"])
         elif isinstance(source, FileSource):

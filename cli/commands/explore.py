@@ -68,6 +68,7 @@ def explore(
             show_default="all of the board",
         ),
     ] = None,
+    samples: options.Samples = None,
     depth: options.Depth,
     priority: options.Priority = "normal",
     label: options.Label,
@@ -102,6 +103,8 @@ def explore(
 
         millrace explore gpt2 --budget 4000 --islands 8
 
+        millrace explore net.onnx --precision w8a8 --samples inputs.npz
+
         millrace explore --resume latest
     """
     if (model is None) == (resume is None):
@@ -118,7 +121,7 @@ def explore(
             client.resume(started.id)
         else:
             request: dict[str, Any] = {
-                "model": model_reference(client, model or ""),
+                "model": model_reference(client, model or "", samples),
                 "workload": workload,
                 "platform": platform,
                 "budget": budget,
@@ -161,12 +164,16 @@ def _bounds(given: list[str]) -> "AtMost":
     return AtMost(**most)
 
 
-def model_reference(client: "Client", model: str) -> str:
-    """What the service calls `model`; a path to a config.json or a network is stored first."""
+def model_reference(client: "Client", model: str, samples: Path | None = None) -> str:
+    """What the service calls `model`; a path to a config.json or a network is stored first, with its samples. Raises
+    InvalidInputError for samples of what is stored already.
+    """
     path = Path(model)
     if path.suffix != ".json" and format_of(model) is None and not path.exists():
+        if samples is not None:
+            raise InvalidInputError(f"--samples comes with a network's file: millrace model add FILE --name {model}")
         return model
-    return client.add_model(require_model(path), default_name(path)).id
+    return client.add_model(require_model(path), default_name(path), samples).id
 
 
 def follow_to_end(connection: Connection, exploration: str, quiet: bool) -> "Exploration":

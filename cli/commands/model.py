@@ -25,6 +25,7 @@ def add(
     name: Annotated[
         str | None, typer.Option(help="Name to use it by.", show_default="the file's; a config.json: its directory's")
     ] = None,
+    samples: options.Samples = None,
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
@@ -35,9 +36,11 @@ def add(
         millrace model add ./my-gpt2/config.json --name my-gpt2
 
         millrace model add ./vit_block.onnx
+
+        millrace model add ./net.onnx --samples inputs.npz
     """
     with connect(url) as connection:
-        model = connection.client.add_model(require_model(file), name or default_name(file))
+        model = connection.client.add_model(require_model(file), name or default_name(file), samples)
     if as_json:
         emit_json(model)
     else:

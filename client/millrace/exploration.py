@@ -157,6 +157,7 @@ def explore(
     server: str | Client | None = None,
     key: str | None = None,
     model_name: str | None = None,
+    samples: str | Path | None = None,
     form: ModuleFormat = "onnx",
     name: str | Unset = UNSET,
     tags: Sequence[str] | Unset = UNSET,
@@ -188,8 +189,9 @@ def explore(
 
     `form` is "onnx" or "pt2"; a service takes pt2 only where its operator allows it (MILLRACE_ALLOW_PT2). `server` is
     the address of a service or a `Client`, without it MILLRACE_SERVER or this machine's; `key` is for a new client.
-    `model_name` is what the service is to call a file. The others are those of `wire.NewExploration` and of its
-    workload, `wire.NewWorkloadShape`: `phase` and `length` are not for a network from a file, which has its shapes;
+    `model_name` is what the service is to call a file, `samples` an .npz with an array of each input of its network, or
+    many in a row, which w8a8 and w4a8 calibrate their scales with. The others are those of `wire.NewExploration` and of
+    its workload, `wire.NewWorkloadShape`: `phase` and `length` are not for a network from a file, which has its shapes;
     `simulate` designs of the front are simulated and, for the error of the estimates, `calibration` others (4 where it
     is not given); `ports` "i8" makes inputs and results of a network in integers int8; `name`, `tags` (a list) and
     `notes` are the exploration's, `objectives` what it makes small, like ("latency", "energy", "area"), `builds` is
@@ -214,7 +216,7 @@ def explore(
     request |= {"vitis": vitis, "board": board, "area_model": area_model, "priority": priority}
     request |= {"name": name, "notes": notes}
     with TemporaryDirectory() as folder:
-        reference = _reference(client, _file_of(model, inputs, Path(folder), form), model_name)
+        reference = _reference(client, _file_of(model, inputs, Path(folder), form), model_name, _path_of(samples))
     started = client.start_exploration(wire.NewExploration(model=reference, **request), str(uuid4()))
     return _started(client, [started])[0]
 
@@ -290,20 +292,30 @@ def _file_of(model: Any, inputs: tuple[Any, ...] | None, folder: Path, form: Mod
     return path if path.suffix in _FILES or path.exists() else str(model)
 
 
-def _reference(client: Client, model: str | Path, name: str | None) -> str:
-    """What the service calls the model; a file is stored first. Raises UsageError where there is no such file."""
+def _path_of(samples: str | Path | None) -> Path | None:
+    return None if samples is None else Path(samples)
+
+
+def _reference(client: Client, model: str | Path, name: str | None, samples: Path | None) -> str:
+    """What the service calls the model; a file is stored first, with its samples. Raises UsageError where there is no
+    such file, or samples come without one.
+    """
     if isinstance(model, str):
+        if samples is not None:
+            raise UsageError(f"samples come with a network's file; {model!r} is a name: store it with client.add_model")
         return model
     path = model / "config.json" if model.is_dir() else model
-    if not path.is_file():
-        raise UsageError(f"there is no file {path}")
+    for file in (path, samples):
+        if file is not None and not file.is_file():
+            raise UsageError(f"there is no file {file}")
     stem = path.resolve().parent.name if path.name == "config.json" else path.stem
     plain = re.sub(r"[^A-Za-z0-9._+-]", "_", name or stem).lstrip("._+-")[:80] or "model"
     try:
-        return client.add_model(path, plain).id
+        return client.add_model(path, plain, samples).id
     except ConflictError:
         if name is not None:
             raise
         # Another network was called so before: a file that changes from run to run is told by its content.
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
-        return client.add_model(path, f"{plain}-{digest}").id
+        content = path.read_bytes() + (samples.read_bytes() if samples else b"")
+        digest = hashlib.sha256(content).hexdigest()[:8]
+        return client.add_model(path, f"{plain}-{digest}", samples).id

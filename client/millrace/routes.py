@@ -18,10 +18,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Upload:
-    """A file to send, by its name; `fields` go with it."""
+    """Files to send, each in a field of the form, by its name and as its media type; `fields` go with them."""
 
-    path: Path
-    media_type: str
+    files: Mapping[str, tuple[Path, str]]
     fields: Mapping[str, str]
 
 
@@ -90,10 +89,14 @@ def model(model: str) -> Call[wire.Model]:
     return Call("GET", f"/models/{_part(model)}", wire.Model)
 
 
-def add_model(path: Path, name: str) -> Call[wire.Model]:
-    """Store a network from its config.json, or from a file that holds it whole."""
-    kind = "application/json" if path.suffix == ".json" else "application/octet-stream"
-    return Call("POST", "/models", wire.Model, upload=Upload(path, kind, {"name": name}))
+def add_model(path: Path, name: str, samples: Path | None = None) -> Call[wire.Model]:
+    """Store a network from its config.json, or from a file that holds it whole; then with the .npz of `samples` that
+    its integers are calibrated with, where there is one.
+    """
+    files = {"file": (path, "application/json" if path.suffix == ".json" else "application/octet-stream")}
+    if samples is not None:
+        files["samples"] = (samples, "application/octet-stream")
+    return Call("POST", "/models", wire.Model, upload=Upload(files, {"name": name}))
 
 
 def change_model(model: str, changes: wire.ModelChange) -> Call[wire.Model]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
 
@@ -165,9 +165,10 @@ class Session:
         try:
             if call.upload is None:
                 return await self.connection.send(self.connection.build(call.method, call.path, **parts))
-            with call.upload.path.open("rb") as file:
-                parts["files"] = {"file": (call.upload.path.name, file, call.upload.media_type)}
-                parts |= {"data": call.upload.fields, "timeout": _UPLOAD_TIMEOUT_S}
+            with ExitStack() as opened:
+                sent = call.upload.files.items()
+                files = {of: (path.name, opened.enter_context(path.open("rb")), kind) for of, (path, kind) in sent}
+                parts |= {"files": files, "data": call.upload.fields, "timeout": _UPLOAD_TIMEOUT_S}
                 return await self.connection.send(self.connection.build(call.method, call.path, **parts))
         except httpx.TransportError as error:
             raise self._unavailable(error) from error

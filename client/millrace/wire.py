@@ -1132,7 +1132,9 @@ class Model:
     """"builtin", "config" (a config.json), or the format of its file: "onnx", "mlir", "pt2"."""
 
     config: dict[str, Any]
-    """The configuration; of an uploaded file its `digest` (SHA-256) and `size` (bytes)."""
+    """The configuration; of an uploaded file its `digest` (SHA-256), that of the `samples` that came with it, where
+    any did, and the `size` of all (bytes).
+    """
 
     digest: str
     """SHA-256 of what it is."""

@@ -693,13 +693,15 @@ class World:
         self.access: dict[str, Json] = {}
         """Who a key is; nobody is asked for one while there is none."""
 
-    def store(self, name: str, filename: str) -> Json:
-        """A model from an uploaded file; refused as the service refuses what is none."""
+    def store(self, name: str, filename: str, samples: str = "") -> Json:
+        """A model from an uploaded file, with its samples; refused as the service refuses what is none."""
         suffix = Path(filename).suffix.removeprefix(".")
         if suffix not in ("json", "onnx", "mlir"):
             raise RefusedError(f"{filename!r} is no model; upload a config.json, or one of .onnx, .mlir, not packed")
         kind = "config" if suffix == "json" else suffix
         model = {"id": f"mdl_{len(self.models) + 1:02d}", "name": name, "kind": kind}
+        if samples:
+            model["config"] = {"samples": samples}
         self.models = [model, *self.models]
         return model
 
@@ -1005,7 +1007,7 @@ def post_exploration(h: Handler, body: Json) -> None:
 
 
 def post_model(h: Handler, body: Json) -> None:
-    h.json(h.world.store(body["name"], body["file"]), 202)
+    h.json(h.world.store(body["name"], body["file"], body.get("samples", "")), 202)
 
 
 def patch_exploration(h: Handler, body: Json, id_: str) -> None:

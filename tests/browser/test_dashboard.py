@@ -324,6 +324,17 @@ def test_an_uploaded_model_is_chosen(world: World, dialog: Locator) -> None:
     assert world.models[0] == {"id": "mdl_04", "name": "my_net", "kind": "mlir"}
 
 
+def test_samples_go_with_the_network_that_they_calibrate(world: World, dialog: Locator) -> None:
+    dialog.get_by_text("Add a model").click()
+    dialog.get_by_label("File").set_input_files({"name": "config.json", "mimeType": "", "buffer": b"{}"})
+    expect(dialog.get_by_label("Samples")).to_have_count(0)
+    dialog.get_by_label("File").set_input_files({"name": "net.onnx", "mimeType": "", "buffer": b"x"})
+    dialog.get_by_label("Samples").set_input_files({"name": "inputs.npz", "mimeType": "", "buffer": b"PK"})
+    dialog.get_by_role("button", name="Upload").click()
+    expect(dialog.get_by_text("stored as net")).to_be_visible()
+    assert world.models[0]["config"] == {"samples": "inputs.npz"}
+
+
 def test_a_refused_upload_says_what_the_service_says(world: World, dialog: Locator) -> None:
     dialog.get_by_text("Add a model").click()
     dialog.get_by_label("File").set_input_files({"name": "net.zip", "mimeType": "", "buffer": b"PK"})

@@ -34,12 +34,15 @@ def lower(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
 
 def open_bundle(farm: Farm, stages: Stages, workload: models.Workload, say: Progress) -> Bundle:
     """The workload's bundle: from this machine's cache, else imported now. Raises MillraceError, StoreError."""
+    asked = compiler_workload(workload)
     source = _model_source(farm, workload.model)
-    return stages.lower(source, compiler_workload(workload), farm.settings.bundle_dir, say)
+    if isinstance(source, FileSource):
+        source = source.in_precision(asked.precision)
+    return stages.lower(source, asked, farm.settings.bundle_dir, say)
 
 
 def _model_source(farm: Farm, model: models.Model) -> str | Path | FileSource:
-    """A built-in name, the path of the model's config.json, or its file in the store.
+    """A built-in name, the path of the model's config.json, or its file in the store, with its samples.
 
     Raises UnsupportedError for a .pt2 that this worker's operator has not allowed.
     """
@@ -48,7 +51,9 @@ def _model_source(farm: Farm, model: models.Model) -> str | Path | FileSource:
     if is_format(model.kind):
         if model.kind == "pt2":
             require_pt2(farm.settings.allow_pt2)
-        return FileSource(model.name, farm.store.path(model.config["digest"]), model.kind)
+        samples = model.config.get("samples")
+        calibrated = None if samples is None else farm.store.path(samples)
+        return FileSource(model.name, farm.store.path(model.config["digest"]), model.kind, calibrated)
 
     def write(folder: Path) -> None:
         (folder / model.name).mkdir()

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeGuard, get_args
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.models.config import ModelSource, config_from_fields, resolve_model
 from compiler.frontend.scan.bounds import MAX_MLIR_BYTES, MAX_ONNX_BYTES, MAX_PT2_BYTES
-from compiler.options import INTEGER_CACHES, Workload
+from compiler.options import INTEGER_CACHES, Precision, Workload
 
 FileFormat = Literal["onnx", "mlir", "pt2"]
 FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
@@ -30,6 +30,10 @@ class FileSource:
     path: Path
     format: FileFormat
     samples: Path | None = None
+
+    def in_precision(self, precision: Precision) -> "FileSource":
+        """As it is imported: samples that are stored with a network are for its integers alone."""
+        return replace(self, samples=None) if precision == "f32" else self
 
 
 Source = ModelSource | FileSource

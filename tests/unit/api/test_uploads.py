@@ -1,6 +1,7 @@
 """Models in files: what is taken, what is refused at the door, and the one workload that they have."""
 
 import asyncio
+import io
 import json
 import random
 import zipfile
@@ -10,6 +11,7 @@ from pathlib import Path
 from threading import Barrier, Event
 from typing import Any
 
+import numpy as np
 import onnx_models
 import pytest
 import zip_bombs
@@ -19,6 +21,7 @@ from api.app import create_app
 from api.services import uploads
 from compiler.frontend.scan.pool import ScanPool
 from db.migrate import upgrade
+from worker.backup.make import named_digests
 from worker.farm import Farm
 from worker.settings import Settings
 
@@ -59,6 +62,60 @@ def test_a_network_is_stored_by_content(client: TestClient, farm: Farm) -> None:
     assert farm.store.read(stored["config"]["digest"]) == NET
     assert upload(client, "net.onnx", NET).json()["id"] == stored["id"]
     assert upload(client, "net.onnx", NET, name="another").json()["id"] != stored["id"]
+
+
+def npz(**arrays: Any) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def upload_with(client: TestClient, samples: tuple[str, bytes], model: tuple[str, bytes] = ("net.onnx", NET)) -> Any:
+    return client.post("/v1/models", files={"file": model, "samples": samples}, data={"name": "calibrated"})
+
+
+def test_samples_are_stored_with_the_network_that_they_calibrate(client: TestClient, farm: Farm) -> None:
+    without = upload(client, "net.onnx", NET).json()
+    given = npz(x=np.zeros((4, 3, 5), np.float32))
+    made = upload_with(client, ("inputs.npz", given)).json()
+    assert farm.store.read(made["config"]["samples"]) == given
+    assert farm.store.read(made["config"]["digest"]) == NET
+    assert made["config"]["size"] == len(NET) + len(given)
+    assert "samples" not in without["config"]
+    assert upload_with(client, ("inputs.npz", given)).json()["id"] == made["id"]
+    other = upload_with(client, ("inputs.npz", npz(x=np.ones((4, 3, 5), np.float32))))
+    assert other.status_code == 409
+    assert {made["config"]["samples"], made["config"]["digest"]} <= named_digests(farm.database)  # so they are kept
+
+
+@pytest.mark.parametrize(
+    ("filename", "content", "why"),
+    [
+        ("inputs.npy", b"x", "is no .npz"),
+        ("inputs.npz", b"PK", "is not a whole zip archive"),
+        ("inputs.npz", npz(), "holds no samples"),
+        ("inputs.npz", NET, "is not a whole zip archive"),
+    ],
+)
+def test_what_is_no_samples_is_refused_at_the_door(client: TestClient, filename: str, content: bytes, why: str) -> None:
+    reply = upload_with(client, (filename, content))
+    assert (reply.status_code, why in reply.json()["detail"]) == (422, True)
+    assert client.get("/v1/models/calibrated").status_code == 404
+
+
+def test_samples_that_unpack_to_too_much_are_refused(client: TestClient, tmp_path: Path) -> None:
+    reply = upload_with(client, ("inputs.npz", zip_bombs.bomb(tmp_path / "a", 8).read_bytes()))
+    assert (reply.status_code, "a ratio of at most 200" in reply.json()["detail"]) == (422, True)
+
+
+def test_samples_are_for_a_network_from_a_file(client: TestClient) -> None:
+    reply = upload_with(client, ("inputs.npz", npz(x=np.zeros(3))), ("config.json", b"{}"))
+    assert (reply.status_code, "samples are for a network from a file" in reply.json()["detail"]) == (400, True)
+
+
+def test_samples_that_are_no_file_are_refused(client: TestClient) -> None:
+    reply = upload(client, "net.onnx", NET, samples="inputs.npz")
+    assert (reply.status_code, "holds no file" in reply.json()["detail"]) == (400, True)
 
 
 def test_names(client: TestClient) -> None:

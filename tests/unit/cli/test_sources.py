@@ -118,8 +118,8 @@ class _Client:
     def __init__(self) -> None:
         self.added: list[str] = []
 
-    def add_model(self, path: Path, name: str) -> Model:
-        self.added.append(f"{path.name} as {name}")
+    def add_model(self, path: Path, name: str, samples: Path | None) -> Model:
+        self.added.append(f"{path.name} as {name}" + (f" with {samples.name}" if samples else ""))
         return reply(Model, id="mdl_1")
 
 
@@ -128,6 +128,10 @@ def test_explore_uploads_files(tmp_path: Path) -> None:
     path = onnx_models.save(onnx_models.mlp(), tmp_path / "net.onnx")
     assert model_reference(client, str(path)) == "mdl_1"  # pyright: ignore[reportArgumentType]
     assert model_reference(client, "gpt2") == "gpt2"  # pyright: ignore[reportArgumentType]
-    assert client.added == ["net.onnx as net"]
+    given = tmp_path / "inputs.npz"
+    assert model_reference(client, str(path), given) == "mdl_1"  # pyright: ignore[reportArgumentType]
+    assert client.added == ["net.onnx as net", "net.onnx as net with inputs.npz"]
+    with pytest.raises(InvalidInputError, match="comes with a network's file"):
+        model_reference(client, "gpt2", given)  # pyright: ignore[reportArgumentType]
     with pytest.raises(InvalidInputError, match="is not a file"):
         model_reference(client, "missing.onnx")  # pyright: ignore[reportArgumentType]

@@ -271,14 +271,20 @@ async def test_a_refused_stream_is_an_error(ask: Ask) -> None:
 
 
 async def test_an_upload_goes_by_its_own_name(ask: Ask, tmp_path: Path) -> None:
+    seen: list[bytes] = []
+
     def handler(request: httpx.Request) -> httpx.Response:
         if not isinstance(request.stream, httpx.SyncByteStream):
             assert request.headers["content-type"].startswith("multipart/form-data")
+        seen.append(request.content)
         return sent(reply(Model, id="mdl_1"), 202)
 
-    config = tmp_path / "tiny.json"
+    config, samples = tmp_path / "tiny.json", tmp_path / "inputs.npz"
     config.write_text("{}")
+    samples.write_bytes(b"PK")
     assert (await ask(handler, "add_model", config, "tiny")).id == "mdl_1"
+    assert (await ask(handler, "add_model", config, "tiny", samples)).id == "mdl_1"
+    assert [b'name="samples"; filename="inputs.npz"' in content for content in seen] == [False, True]
 
 
 async def test_the_key_is_sent(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,15 +10,19 @@ import { withUnit } from "@/lib/format";
 export function UploadModel({ onStored }: { onStored: (model: Model) => void }) {
   const [file, setFile] = useState<File | null>(null);
   const [name, setName] = useState("");
+  const [samples, setSamples] = useState<File | null>(null);
   const { mutate, reset, isPending, error, data, share } = useUploadModel();
+
+  const size = (file?.size ?? 0) + (samples?.size ?? 0);
 
   const choose = (event: ChangeEvent<HTMLInputElement>) => {
     const chosen = event.target.files?.[0] ?? null;
     reset();
     setFile(chosen);
+    setSamples(null); // they are of another network's inputs
     setName(chosen ? proposedName(chosen.name) : "");
   };
-  const send = () => file && name && !isPending && mutate({ file, name }, { onSuccess: onStored });
+  const send = () => file && name && !isPending && mutate({ file, name, samples }, { onSuccess: onStored });
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter") return;
     event.preventDefault(); // the form around it would start an exploration
@@ -36,6 +40,12 @@ export function UploadModel({ onStored }: { onStored: (model: Model) => void }) 
         Store as
         <input value={name} maxLength={100} onChange={(e) => setName(e.target.value)} onKeyDown={onKeyDown} />
       </label>
+      {file && !file.name.endsWith(".json") && (
+        <label title="An array of each of its inputs, or many in a row: what w8a8 and w4a8 calibrate their scales with, instead of seeded samples">
+          Samples (.npz), if you have any
+          <input key={file.name} type="file" accept=".npz" onChange={(e) => setSamples(e.target.files?.[0] ?? null)} />
+        </label>
+      )}
       <button type="button" className="button small" disabled={!file || !name || isPending} onClick={send}>
         {isPending ? "Sending…" : "Upload"}
       </button>
@@ -43,7 +53,7 @@ export function UploadModel({ onStored }: { onStored: (model: Model) => void }) 
         <>
           <Progress value={share} max={1} busy label="Sent" />
           <small className="num">
-            {share < 1 ? `${withUnit(share * file.size, "bytes")} of ${withUnit(file.size, "bytes")}` : "sent; the service checks it"}
+            {share < 1 ? `${withUnit(share * size, "bytes")} of ${withUnit(size, "bytes")}` : "sent; the service checks it"}
           </small>
         </>
       )}
