@@ -699,7 +699,7 @@ class World:
         if suffix not in ("json", "onnx", "mlir"):
             raise RefusedError(f"{filename!r} is no model; upload a config.json, or one of .onnx, .mlir, not packed")
         kind = "config" if suffix == "json" else suffix
-        model = {"id": f"mdl_{len(self.models) + 1:02d}", "name": name, "kind": kind}
+        model: Json = {"id": f"mdl_{len(self.models) + 1:02d}", "name": name, "kind": kind}
         if samples:
             model["config"] = {"samples": samples}
         self.models = [model, *self.models]
