@@ -15,7 +15,7 @@ from compiler.analysis.design_area import DesignArea
 from compiler.analysis.placement.arrays import Board, Floats, hbm_die, limit_costs
 from compiler.analysis.placement.cuts import cheapest_cuts
 from compiler.analysis.placement.die_memories import BLOCKS, fit_memories_of_dies
-from compiler.analysis.placement.netlist import RESOURCES, clustered, netlist_of
+from compiler.analysis.placement.netlist import RESOURCES, Netlist, clustered, netlist_of
 from compiler.analysis.placement.search import repaired
 from compiler.analysis.relays import Spread, relayed, relays
 from compiler.analysis.resources import relay_resources
@@ -27,6 +27,11 @@ from compiler.platforms.platform import Dies, Platform
 # Sum over dies, resources and boundaries of what exceeds a limit, relative to it. `bench.place` prints how many designs
 # on either side of it have a placement.
 HOPELESS = 0.06
+
+# Where moving single clusters leads to no placement, groups of them may: an engine with what brings and takes its
+# wide tokens. They are tried, up to this share of a die, unless the nearest placement is too far for them, too.
+COARSE = 0.25
+FAR = 0.4
 
 
 class DieFit(NamedTuple):
@@ -81,7 +86,7 @@ def relay_area(spread: Spread, platform: Platform) -> Floats:
     return area
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
     """A placement: shares of the limits that dies [die, resource] and boundaries hold, the sum of what is above 1,
     whether there is a task that no die holds; the die of each task.
     """
@@ -93,19 +98,9 @@ class _Found(NamedTuple):
     too_large: bool
 
 
-def _nearest(area: DesignArea, platform: Platform) -> _Found:
+def _nearest(area: DesignArea, platform: Platform) -> Found:
     """The placement nearest to the limits that was found; memories are moved where one kind of them runs out on it."""
-    dies, clusters = platform.dies, clustered(netlist_of(area, platform), platform)
-    board, best, least = Board(clusters, dies), list[int](), float("inf")
-    for cut in cheapest_cuts(board, limit_costs(dies)):
-        die, excess = repaired(board, cut)
-        if excess < least:
-            best, least = die, excess
-        if not least:
-            break
-    found = _found(board, best)._replace(
-        die={name: die for members, die in zip(clusters.members, best, strict=True) for name in members}
-    )
+    dies, found = platform.dies, nearest(netlist_of(area, platform), platform)
     if not (found.use[:, [RESOURCES.index(block) for block in BLOCKS]] > 1.0).any():
         return found
     moved = fit_memories_of_dies(area.design, {name: dies.slrs[die].name for name, die in found.die.items()}, platform)
@@ -116,11 +111,32 @@ def _nearest(area: DesignArea, platform: Platform) -> _Found:
     return again._replace(die=found.die)
 
 
-def _found(board: Board, die: Sequence[int]) -> _Found:
+def nearest(netlist: Netlist, platform: Platform) -> Found:
+    """The placement nearest to the limits that single clusters lead to, or else groups of them."""
+    found = _nearest_of(clustered(netlist, platform), platform.dies)
+    if not 0 < found.excess < FAR:
+        return found
+    return min(found, _nearest_of(clustered(netlist, platform, COARSE), platform.dies), key=lambda f: f.excess)
+
+
+def _nearest_of(clusters: Netlist, dies: Dies) -> Found:
+    """A few moves away from one of the cheapest cuts."""
+    board, best, least = Board(clusters, dies), list[int](), float("inf")
+    for cut in cheapest_cuts(board, limit_costs(dies)):
+        die, excess = repaired(board, cut)
+        if excess < least:
+            best, least = die, excess
+        if not least:
+            break
+    named = {name: die for members, die in zip(clusters.members, best, strict=True) for name in members}
+    return _found(board, best)._replace(die=named)
+
+
+def _found(board: Board, die: Sequence[int]) -> Found:
     places = np.array(die, dtype=np.intp)
     use, wires = board.use(places), board.crossings(places)
     excess = float(np.maximum(0.0, use - 1.0).sum() + np.maximum(0.0, wires - 1.0).sum())
-    return _Found({}, use, wires, excess, bool((board.area.min(axis=1) > 1.0).any()))
+    return Found({}, use, wires, excess, bool((board.area.min(axis=1) > 1.0).any()))
 
 
 def _share(amounts: Floats, limits: Floats) -> Floats:

@@ -108,12 +108,13 @@ class _Clusters:
                 self.wires[host][other] = self.wires[other][host] = self.wires[host].get(other, 0) + wires
 
 
-def clustered(netlist: Netlist, platform: Platform) -> Netlist:
-    """Contract small nodes into the neighbour that most of their wires go to: moving such a node there never adds a
-    crossing, so the best placement of the clusters crosses no more than that of the tasks. O(nodes x degree) a round.
+def clustered(netlist: Netlist, platform: Platform, most: float = MERGED_SHARE) -> Netlist:
+    """Contract small nodes, up to `most` of a die, into the neighbour that most of their wires go to: moving such a
+    node there never adds a crossing, so the best placement of the clusters crosses no more than that of the tasks.
+    O(nodes x degree) a round.
     """
     slrs = platform.dies.slrs
-    limit = tuple(MERGED_SHARE * max(float(getattr(s, r)) for s in slrs) for r in RESOURCES)
+    limit = tuple(most * max(float(getattr(s, r)) for s in slrs) for r in RESOURCES)
     clusters = _Clusters(netlist, limit)
     waiting = sorted(clusters.members)
     changed = set(waiting)  # since they were looked at

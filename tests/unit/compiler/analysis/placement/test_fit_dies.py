@@ -1,5 +1,6 @@
 """The quick test of dies and wires: what it finds, what it refuses, and that it counts what the placer counts."""
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -8,8 +9,9 @@ from small_graphs import attention_front, mlp
 
 from compiler.analysis.design_area import DesignArea
 from compiler.analysis.estimate import Estimate, estimate
-from compiler.analysis.placement.fit_dies import fit_dies
-from compiler.analysis.placement.netlist import RESOURCES
+from compiler.analysis.placement import fit_dies as fitting
+from compiler.analysis.placement.fit_dies import fit_dies, nearest
+from compiler.analysis.placement.netlist import RESOURCES, Netlist
 from compiler.analysis.placement.place import place
 from compiler.analysis.resources import total
 from compiler.graph.task_graph import TaskGraph
@@ -89,3 +91,23 @@ def test_a_board_that_may_be_filled_takes_more() -> None:
     whole = replace(platform, dies=replace(platform.dies, fill=1.0))
     assert not estimate(tasks, platform).feasible
     assert estimate(tasks, whole).feasible
+
+
+def chains(seed: int) -> Netlist:
+    """Six chains of five nodes with wide wires along each and narrow ones between some of them."""
+    rng, lut, wires = random.Random(seed), U55C.dies.slrs[0].lut * U55C.dies.fill, dict[tuple[int, int], int]()
+    areas = tuple((rng.uniform(0.02, 0.13) * lut, 0.0, 0.0, 0.0, 0.0) for _ in range(30))
+    wires |= {(node, node + 1): rng.choice((2048, 8192, 9000)) for node in range(30) if node % 5 < 4}
+    for one, other in (sorted(rng.sample(range(30), 2)) for _ in range(12)):
+        if one // 5 != other // 5:
+            wires[one, other] = rng.choice((1024, 2048, 3072))
+    return Netlist(tuple((f"t{n}",) for n in range(30)), areas, tuple(rng.choice((0, 0, 0, 512)) for _ in areas), wires)
+
+
+def test_where_no_single_cluster_leads_to_a_placement_groups_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = [chains(seed) for seed in range(100)]
+    found = [nearest(netlist, U55C).excess for netlist in drawn]
+    monkeypatch.setattr(fitting, "FAR", 0.0)
+    alone = [nearest(netlist, U55C).excess for netlist in drawn]
+    assert all(both <= single for both, single in zip(found, alone, strict=True))
+    assert sum(both == 0 < single for both, single in zip(found, alone, strict=True)) >= 2
