@@ -85,9 +85,8 @@ class TableSink:
             leases.fence(session, self._job.build.id, self._job.token)
             new = [_new_design(d, self._objectives, self._platform) for d in designs]
             ids = design_rows.add_first(session, self._exploration_id, new)
-            rows = [design_rows.get(session, design_id) for design_id in ids]
-            if rows:
-                self._tell(session, rows)
+            if ids:
+                self._tell(session, design_rows.of_ids(session, ids))
 
     def _tell(self, session: Session, rows: Sequence[models.Design]) -> None:
         # Islands write side by side: the front is that of the table, which holds all of theirs.
