@@ -98,21 +98,30 @@ class Workload:
 class TaskOverride:
     """Knobs of one operation that replace the defaults; None keeps the default.
 
-    `order` permutes the operation's loop groups, outermost first (see `LinalgOp.groups`).
+    `order` permutes the operation's loop groups, outermost first (see `LinalgOp.groups`). `weights`: where the
+    parameters are that it reads; those that are to be `resident` have room on the chip before all others.
     """
 
     op: str
     tile: int | None = None
     unroll: int | None = None
     order: tuple[int, ...] | None = None
+    weights: Weights | None = None
 
     def __post_init__(self) -> None:
+        if self.weights is not None:
+            _require_choice(f"weights of {self.op}", self.weights, get_args(Weights))
         if self.tile is not None:
             _require_range(f"tile of {self.op}", self.tile, 1, MAX_UNROLL)
         if self.unroll is not None:
             _require_range(f"unroll of {self.op}", self.unroll, 1, MAX_UNROLL)
         for group in self.order or ():
             _require_range(f"a loop group in the order of {self.op}", group, 0, MAX_GROUP)
+
+    @property
+    def walks(self) -> bool:
+        """Whether it says how the operation walks its loops."""
+        return (self.tile, self.unroll, self.order) != (None, None, None)
 
     @staticmethod
     def from_json(data: Any) -> "TaskOverride":
@@ -127,7 +136,7 @@ class TaskOverride:
         if order is not None and not isinstance(order, list | tuple):
             raise InvalidInputError(f"order of {values['op']} is {order!r}; it must be a list of loop groups")
         groups = None if order is None else tuple(cast("Iterable[int]", order))
-        return TaskOverride(values["op"], values.get("tile"), values.get("unroll"), groups)
+        return TaskOverride(values["op"], values.get("tile"), values.get("unroll"), groups, values.get("weights"))
 
 
 @lru_cache(maxsize=4096)
@@ -150,8 +159,8 @@ class Knobs:
     that the lanes of an engine are dealt out to at most, `loads` whether each weight of an engine has ports of its own
     or all come through the same ones, in the order of its turns. `unrolling`: lanes go to the slowest operation, as in
     the paper, or to the one where they are worth most. `weights`: what a launch does not change comes from HBM in each
-    of them, or stays on the chip as far as that has room. `rows` of a prompt that engines compute side by side, with
-    the same weights.
+    of them, or stays on the chip as far as that has room; an override says it of single operations. `rows` of a prompt
+    that engines compute side by side, with the same weights.
     """
 
     default_tile_size: int = 16
@@ -200,6 +209,11 @@ class Knobs:
             if override.op == op:
                 return override
         return _default(op)
+
+    @property
+    def walked_apart(self) -> frozenset[str]:
+        """Operations whose overrides say how they walk."""
+        return frozenset(override.op for override in self.overrides if override.walks)
 
     def with_override(self, override: TaskOverride) -> "Knobs":
         others = tuple(o for o in self.overrides if o.op != override.op)

@@ -2,9 +2,9 @@
 
 Level 1: tile size, unroll target, who gets lanes and loop order for the whole network, then tile, unroll and loop order
 of the heaviest operations, padding. Level 2: fusion plan and budget, converters. Level 3: FIFO strategy, HBM channels,
-stream width, weight prefetch, multiplier, shared engines, their slices and their loads, weights on the chip; rows of a
-prompt side by side, where the time of one is an objective. Sizes are powers of two (the analysis rounds down to a
-divisor of the loop); None leaves an operation to the network's default.
+stream width, weight prefetch, multiplier, shared engines, their slices and their loads, weights on the chip, of the
+network and of the heaviest operations; rows of a prompt side by side, where the time of one is an objective. Sizes are
+powers of two (the analysis rounds down to a divisor of the loop); None leaves an operation to the network's default.
 """
 
 import hashlib
@@ -15,12 +15,12 @@ from copy import copy
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 from math import prod
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import optuna
 
 from compiler.analysis.loop_order import loop_orders
-from compiler.analysis.rows import given_rows
+from compiler.analysis.rows import given_rows, kept_rows
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.options import (
     ConverterRule,
@@ -98,7 +98,7 @@ _TRIED: Mapping[str, tuple[int | str, ...]] = {
     "rows": _ROWS,
 }
 _PROMPT_TIME = "prompt_time"  # an objective
-TASK_FIELDS = ("tile", "unroll", "order")
+TASK_FIELDS = ("tile", "unroll", "order", "weights")
 
 # Engines that one load feeds, and lanes where they save most for their area.
 _JOINT = Knobs(default_tile_size=128, stream_width=2048, engines="shared", loads="joint", unrolling="worth")
@@ -223,12 +223,21 @@ def _task_unrolls(op: LinalgOp) -> tuple[int, ...]:
     return tuple(1 << k for k in range(MAX_TASK_LANES.bit_length()) if 1 << k <= op.iterations)
 
 
-def _task_parameters(op: LinalgOp) -> tuple[Parameter, ...]:
+def _has_weights(graph: LinalgGraph, op: LinalgOp) -> bool:
+    """Whether it reads what may stay on the chip (`compiler.analysis.resident`)."""
+    return not kept_rows(graph) and any(
+        graph.value[operand.value].role == "param" and graph.value[operand.value].shape for operand in op.inputs
+    )
+
+
+def _task_parameters(graph: LinalgGraph, op: LinalgOp) -> tuple[Parameter, ...]:
     orders = tuple(_order_name(order) for order in order_choices(op))
+    weights = (Parameter(f"{op.name}.weights", (None, *get_args(Weights)), ordered=False),)
     return (
         Parameter(f"{op.name}.tile", (None, *_task_tiles(op)), ordered=False),
         Parameter(f"{op.name}.unroll", (None, *_task_unrolls(op)), ordered=False),
         Parameter(f"{op.name}.order", (None, *orders), ordered=False),
+        *(weights if _has_weights(graph, op) else ()),
     )
 
 
@@ -255,7 +264,7 @@ class DesignSpace:
         self._fields = _FIELDS | (_OF_PROMPTS if _PROMPT_TIME in objectives and given_rows(graph) else {})
         self.parameters: tuple[Parameter, ...] = (
             *(_network_parameter(name, tried(field, platform)) for name, field in self._fields.items()),
-            *(parameter for op in self._ops for parameter in _task_parameters(op)),
+            *(parameter for op in self._ops for parameter in _task_parameters(graph, op)),
         )
 
     def narrowed(self, choices: Mapping[str, Sequence[Choice]]) -> "DesignSpace":
@@ -304,8 +313,8 @@ class DesignSpace:
         values: dict[str, Any] = {field: params[name] for name, field in self._fields.items()}
         overrides: list[TaskOverride] = []
         for op in self._ops:
-            tile, unroll, order = (params[f"{op.name}.{field}"] for field in TASK_FIELDS)
-            override = TaskOverride(op.name, _size(tile), _size(unroll), _order_value(order))
+            tile, unroll, order, weights = (params.get(f"{op.name}.{field}") for field in TASK_FIELDS)
+            override = TaskOverride(op.name, _size(tile), _size(unroll), _order_value(order), _weights_value(weights))
             if override != TaskOverride(op.name):
                 overrides.append(override)
         return Knobs(**values, overrides=tuple(overrides))
@@ -318,8 +327,11 @@ class DesignSpace:
             params[f"{op.name}.tile"] = override.tile
             params[f"{op.name}.unroll"] = override.unroll
             params[f"{op.name}.order"] = _order_name(override.order)
-        searched = {op.name for op in self._ops}
+            if _has_weights(self._graph, op):
+                params[f"{op.name}.weights"] = override.weights
+        searched = {op.name: _has_weights(self._graph, op) for op in self._ops}
         foreign = any(o != TaskOverride(o.op) for o in knobs.overrides if o.op not in searched)
+        foreign |= any(o.weights is not None and not searched.get(o.op, True) for o in knobs.overrides)
         foreign |= any(getattr(knobs, f) != getattr(Knobs(), f) for f in _OF_PROMPTS.values() if f not in params)
         if foreign or any(params[p.name] not in p.choices for p in self.parameters):
             return None
@@ -358,6 +370,9 @@ class DesignSpace:
             canonical = replace(canonical, rows=Knobs().rows)
         content = canonical.to_json()
         # Designs that are stored from before these were knobs keep their digest.
+        for said in content["overrides"]:
+            if said["weights"] is None:
+                del said["weights"]
         for later in ("engines", "slices", "loads", "unrolling", "weights", "rows"):
             if content[later] == getattr(Knobs(), later):
                 del content[later]
@@ -372,7 +387,12 @@ class DesignSpace:
             without = knobs.with_override(replace(override, order=None))
             same = loop_orders(self._graph, knobs)[override.op] == loop_orders(self._graph, without)[override.op]
             order = None if same else order
-        return replace(override, tile=tile, order=order)
+        weights = None if override.weights == knobs.weights == "streamed" else override.weights
+        return replace(override, tile=tile, order=order, weights=weights)
+
+
+def _weights_value(choice: Choice) -> Weights | None:
+    return None if choice is None else cast("Weights", choice)
 
 
 def _size(choice: Choice) -> int | None:

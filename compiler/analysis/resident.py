@@ -7,6 +7,7 @@ that keeps rows for later launches has none: its parameters come from the host w
 (`compiler.host.session`), and with scales of their own.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from compiler.analysis.joint_loads import joint_load_of
@@ -16,6 +17,7 @@ from compiler.analysis.tasks import rom_buffer
 from compiler.graph.design import Design, Transfer
 from compiler.graph.itensor import ITensor
 from compiler.graph.layers import is_long, long_itensor
+from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 
 MOST_BYTES = 64 << 10
@@ -34,17 +36,20 @@ class Residents(NamedTuple):
     memories: frozenset[str] = frozenset()
 
 
-def resident_loads(design: Design) -> Residents:
-    """Loads of whole parameters that have room on the chip. O(loads x log loads)."""
-    if kept_rows(design.graph):
+def resident_loads(design: Design, knobs: Knobs) -> Residents:
+    """Loads of whole parameters that are to stay on the chip, by the knob `weights` and overrides of their readers, and
+    have room there: first those of overrides. O(loads x log loads).
+    """
+    wanted = _wanted(design, knobs)
+    if not wanted or kept_rows(design.graph):
         return Residents()
     joint = joint_load_of(design)
     held = {
         name: whole
         for name, load in design.loads.items()
-        if name not in joint and (whole := _held(design, load)) is not None
+        if name in wanted and name not in joint and (whole := _held(design, load)) is not None
     }
-    constants = _constants(design, held)
+    constants = _constants(design, held, wanted)
     platform = design.platform
     room = (
         platform.limit("bram36") * platform.memories.bram36_bytes
@@ -52,21 +57,38 @@ def resident_loads(design: Design) -> Residents:
     )
     taken = sum(_block_rams(held[name], platform) for name in constants) * platform.memories.bram36_bytes
     others = {name: whole for name, whole in held.items() if name not in constants}
-    return Residents(constants, _memories(design, others, SHARE * room - taken))
+    return Residents(constants, _memories(design, others, wanted, SHARE * room - taken))
 
 
-def _constants(design: Design, held: dict[str, ITensor]) -> frozenset[str]:
+def _wanted(design: Design, knobs: Knobs) -> dict[str, bool]:
+    """Loads that are to stay, and whether an override says so. Of several readers one that wants it decides."""
+    if knobs.weights == "streamed" and all(override.weights is None for override in knobs.overrides):
+        return {}
+    said = {override.op: override.weights for override in reversed(knobs.overrides) if override.weights is not None}
+    found = dict[str, bool]()
+    for name, load in design.loads.items():
+        asked = {said.get(op.name) for op, _ in design.graph.consumers[load.value]}
+        if "resident" in asked or ("streamed" not in asked and knobs.weights == "resident"):
+            found[name] = "resident" in asked
+    return found
+
+
+def _constants(design: Design, held: Mapping[str, ITensor], wanted: Mapping[str, bool]) -> frozenset[str]:
     free = SHARE * design.platform.limit("bram36")
-    small = ((_block_rams(whole, design.platform), name) for name, whole in held.items() if _is_small(whole))
+    small = (
+        (not wanted[name], _block_rams(whole, design.platform), name)
+        for name, whole in held.items()
+        if _is_small(whole)
+    )
     found = set[str]()
-    for blocks, name in sorted(small):
+    for _, blocks, name in sorted(small):
         if (free := free - blocks) < 0:
             break
         found.add(name)
     return frozenset(found)
 
 
-def _memories(design: Design, held: dict[str, ITensor], free: float) -> frozenset[str]:
+def _memories(design: Design, held: Mapping[str, ITensor], wanted: Mapping[str, bool], free: float) -> frozenset[str]:
     """As many as `free` bytes hold."""
     found = set[str]()
     size = {name: _bytes(whole, design.platform) for name, whole in held.items()}
@@ -76,7 +98,7 @@ def _memories(design: Design, held: dict[str, ITensor], free: float) -> frozense
         itensor = design.loads[name].itensor
         return itensor.tokens * itensor.width / size[name]
 
-    for name in sorted(held, key=lambda name: (-worth(name), name)):
+    for name in sorted(held, key=lambda name: (not wanted[name], -worth(name), name)):
         if size[name] <= free:
             free -= size[name]
             found.add(name)

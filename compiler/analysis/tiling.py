@@ -154,7 +154,7 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
     deal_lanes(graph, unrolls, fixed, knobs, platform)
     nests = {name: nest for unroll in unrolls.values() for name, nest in unroll.nests.items()}
     parts = {part.op.name: part for unroll in unrolls.values() for part in unroll.parts}
-    nests = as_made(graph, nests, parts, {override.op for override in knobs.overrides}, platform)
+    nests = as_made(graph, nests, parts, set(knobs.walked_apart), platform)
     for op in reversed(graph.ops):
         if op.kind == "window":
             nests[op.name] = _window_nest(graph, op, nests)

@@ -49,7 +49,7 @@ def row_chains(graph: LinalgGraph, knobs: Knobs) -> Sequence[Sequence[LinalgOp]]
     """Connected element-wise operations and reductions, in program order; those that read a product or are overridden
     stand outside, because they run while the product does.
     """
-    return _row_chains(Same(graph), frozenset(override.op for override in knobs.overrides))
+    return _row_chains(Same(graph), knobs.walked_apart)
 
 
 @lru_cache(maxsize=1024)

@@ -14,7 +14,7 @@ from typing_extensions import override
 from compiler.analysis.growth import divisors
 from compiler.analysis.joint_loads import joint_load_of, tokens_between, words_together
 from compiler.analysis.loads import Width, dealt_ports, load_channels
-from compiler.analysis.resident import Residents, resident_loads
+from compiler.analysis.resident import resident_loads
 from compiler.analysis.rows import given_rows, kept_rows, made_rows, row_tokens, tokens_of_rows
 from compiler.analysis.shared_loads import Group, shared_loads, shared_name, sharing, tokens_of_words
 from compiler.analysis.tasks import plan_packing
@@ -27,14 +27,15 @@ class MaterializeDmas(Pass):
     """Give every load and store its packing: weights and the KV cache come through up to `hbm_channels` ports,
     everything else through one, or as many as hold it. A kernel that would have too many ports deals those that it may
     have (`dealt_ports`); where `loads` are `joint` its small parameters share some, as few as that takes. What stays in
-    memory is packed row by row, and stored as it is loaded. Where `weights` are `resident`, parameters stay on the chip
-    as far as it has room: they come through no port, or all of a kernel through one, in the first launch.
+    memory is packed row by row, and stored as it is loaded. Where `weights` are `resident`, or
+    those of an operation in `overrides`, parameters stay on the chip as far as it has room: they come through no port,
+    or all of a kernel through one, in the first launch.
 
     Assumes that what enters a kernel streams as it is loaded (`plan-loads`).
     """
 
     name = "materialize-dmas"
-    options = ("hbm_channels", "weights", "loads")
+    options = ("hbm_channels", "weights", "overrides", "loads")
 
     @override
     def run(self, design: Design) -> Design:
@@ -47,7 +48,7 @@ class MaterializeDmas(Pass):
         by_layer = bool(given_rows(graph))  # prompts are taken layer by layer
         between = {design.loads[name].value: tokens for name, tokens in tokens_between(design).items()}
         shared_words = {design.loads[name].value: words for name, words in words_together(design).items()}
-        constants, memories = resident_loads(design) if self.knobs.weights == "resident" else Residents()
+        constants, memories = resident_loads(design, self.knobs)
         resident = constants | memories
 
         def row_of(load: Transfer) -> int:

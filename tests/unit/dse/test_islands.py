@@ -10,16 +10,16 @@ from compiler.platforms.platform import load_platform
 from dse.explore import EvaluatedDesign, SearchOptions, search
 from dse.islands import exchanged, search_islands
 
-OPTIONS = SearchOptions(300, islands=3, jobs=1)
+OPTIONS = SearchOptions(400, islands=3, jobs=1)
 
 
 def test_islands_spend_the_budget_on_different_accelerators() -> None:
     sink = MemorySink()
     designs, searches = search_islands(mlp(), load_platform("u55c"), OPTIONS, sink, toy)
-    assert len(designs) == 300 == len({d.key for d in designs})
+    assert len(designs) == OPTIONS.budget == len({d.key for d in designs})
     assert [d.number for d in designs] == sorted({d.number for d in designs})
     assert len(searches) > 6
-    assert len(sink.designs) > 300, "this is no test of designs that two islands find"
+    assert len(sink.designs) > OPTIONS.budget, "this is no test of designs that two islands find"
     again, _ = search_islands(mlp(), load_platform("u55c"), OPTIONS, MemorySink(), toy)
     assert designs == again
 

@@ -4,13 +4,14 @@ from random import Random
 
 import optuna
 import pytest
-from stepping_networks import replying
+from small_graphs import mlp as small_mlp
+from stepping_networks import replying, stepping
 from window_networks import greatest
 
 from compiler.analysis.tiling import plan_nests
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.options import Knobs, TaskOverride
-from compiler.platforms.platform import Platform
+from compiler.platforms.platform import Platform, load_platform
 from dse.space import MAX_ORDERS, DesignSpace, heaviest_ops, order_choices
 
 
@@ -203,3 +204,24 @@ def test_rows_of_a_prompt_are_a_choice_where_its_time_is_an_objective(mlp: Linal
         assert other.params_of(Knobs(rows=2)) is None
         assert {knobs.rows for knobs in other.default_knobs(objectives)} == {1}
     assert space.key(Knobs(rows=2)) == space.key(Knobs())  # where weights have ports of their own
+
+
+def test_operations_with_parameters_say_where_these_are() -> None:
+    graph, board = small_mlp(), load_platform("u55c")
+    space = DesignSpace(graph, board)
+    assert {p.name for p in space.parameters if p.name.endswith(".weights")} == {"up.weights", "down.weights"}
+    said = replace(space.default_knobs()[0], overrides=(TaskOverride("up", weights="resident"),))
+    params = space.params_of(said)
+    assert params is not None
+    assert params["up.weights"] == "resident"
+    assert space.knobs_of(params) == said
+    assert space.key(said) != space.key(replace(said, overrides=()))
+    as_all = (TaskOverride("up", weights="streamed"),)
+    assert space.key(replace(said, overrides=as_all)) == space.key(replace(said, overrides=()))
+    without = replace(said, overrides=(TaskOverride("add", weights="resident"),))
+    assert space.params_of(without) is None, "it reads no parameters"
+
+
+def test_networks_whose_parameters_come_with_the_reply_do_not() -> None:
+    names = [parameter.name for parameter in DesignSpace(stepping(1), load_platform("u55c")).parameters]
+    assert not [name for name in names if name.endswith(".weights")]

@@ -12,8 +12,8 @@ from compiler.analysis.resident import MOST_BYTES, SHARE
 from compiler.analysis.resources import task_resources
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import Buffer, LoadTask, RomTask, TaskGraph
-from compiler.options import Knobs
-from compiler.passes.design_passes import planned_tasks
+from compiler.options import Knobs, TaskOverride
+from compiler.passes.design_passes import planned, planned_tasks
 from compiler.platforms.platform import Platform, load_platform
 
 U55C = load_platform("u55c")
@@ -108,3 +108,25 @@ def test_constants_never_lie_in_uram() -> None:
     assert rom.buffers[0].kind == "bram"
     for task in roms(planned_tasks(chain(4096, 4, 256), replace(KEPT, overall_unroll=2), U55C)).values():
         assert task.filled is not None or task.buffers[0].kind != "uram"
+
+
+def test_an_override_says_where_the_weights_of_one_operation_are() -> None:
+    graph, only = chain(128, 128, 144), TaskOverride("m2", weights="resident")
+    assert values(graph, knobs=Knobs(overrides=(only,))) == ({"w2"}, {"v0", "w1", "memories"})
+    but = replace(KEPT, overrides=(TaskOverride("m2", weights="streamed"),))
+    assert values(graph, knobs=but) == ({"w1"}, {"v0", "w2"})
+
+
+def test_what_an_override_wants_there_has_room_first() -> None:
+    graph = chain(256, 256, 256)
+    room = 1.5 * 4 * 256 * 256 / SHARE / U55C.dies.fill / U55C.memories.bram36_bytes
+    small = replace(U55C, budget=replace(U55C.budget, bram36=room, uram=0))
+    for name, weights in (("m1", "w1"), ("m2", "w2")):
+        knobs = replace(KEPT, overrides=(TaskOverride(name, weights="resident"),))
+        assert values(graph, small, knobs)[0] == {weights}
+
+
+def test_it_says_nothing_of_how_the_operation_walks() -> None:
+    graph = chain(128, 128, 144)
+    plain, said = (planned(graph, k, U55C) for k in (KEPT, KEPT.with_override(TaskOverride("m1", weights="resident"))))
+    assert plain == said
