@@ -89,6 +89,7 @@ function Overrides({ overrides }: { overrides: readonly TaskOverride[] }) {
             <th scope="col" className="num">Tile</th>
             <th scope="col" className="num">Unroll</th>
             <th scope="col">Loop order</th>
+            <th scope="col">Weights</th>
           </tr>
         </thead>
         <tbody>
@@ -100,6 +101,7 @@ function Overrides({ overrides }: { overrides: readonly TaskOverride[] }) {
               <td className="num">{orDefault(o.tile)}</td>
               <td className="num">{orDefault(o.unroll)}</td>
               <td>{orDefault(o.order?.join(", "))}</td>
+              <td>{orDefault(o.weights)}</td>
             </tr>
           ))}
         </tbody>

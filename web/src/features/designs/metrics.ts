@@ -13,13 +13,13 @@ interface Group {
 }
 
 export const GROUPS: readonly Group[] = [
-  { title: "Latency", names: ["latency", "mean_latency", "prompt_time", "input_interval", "inputs_per_second", "kernel_time", "cycles", "total_cycles", "interval", "slowest_ii", "clock"] },
+  { title: "Latency", names: ["latency", "first_latency", "mean_latency", "prompt_time", "input_interval", "inputs_per_second", "kernel_time", "cycles", "total_cycles", "interval", "slowest_ii", "clock"] },
   { title: "Energy and power", names: ["energy", "mean_energy", "energy_with_idle", "power", "power_dynamic", "power_static"] },
   {
     title: REPLY,
     names: ["tokens_per_second", "time_per_token", "first_token_time", "reply_time", "energy_per_token", "hbm_share", "kernel_start"],
   },
-  { title: "Memory", names: ["hbm_traffic", "memory_read", "memory_write", "on_chip_memory"] },
+  { title: "Memory", names: ["hbm_traffic", "first_traffic", "memory_read", "memory_write", "on_chip_memory"] },
   {
     title: "Clock, placing and routing",
     names: [
@@ -41,6 +41,7 @@ export const GROUPS: readonly Group[] = [
 
 const LABELS: Record<string, string> = {
   latency: "Latency",
+  first_latency: "Launch that fills memories",
   kernel_time: "Kernel time",
   cycles: "Cycles",
   total_cycles: "Cycles of all calls",
@@ -72,6 +73,7 @@ const LABELS: Record<string, string> = {
   hbm_ports: "HBM ports",
   lut_guessed: "LUT by guessed operators",
   hbm_traffic: "HBM traffic",
+  first_traffic: "HBM traffic, filling memories",
   hbm_bandwidth: "HBM, GB/s",
   memory_read: "Read from HBM",
   memory_write: "Written to HBM",

@@ -239,6 +239,8 @@ export interface TaskOverride {
   tile: number | null;
   unroll: number | null;
   order: number[] | null;
+  /** Absent in designs of earlier releases. */
+  weights?: string | null;
 }
 
 export interface Knobs {
