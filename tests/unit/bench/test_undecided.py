@@ -1,20 +1,30 @@
 """PyTorch is asked again with other last bits, and is as it was afterwards."""
 
 from pathlib import Path
-
-import torch
+from typing import TYPE_CHECKING
 
 from bench.small_models import small_model
-from bench.undecided import CHANGE, WAYS, in_other_ways
 from compiler.frontend.models.config import resolve_model
-from compiler.frontend.network_export import build_model, greedy
 from compiler.frontend.network_request import NetworkRequest
+
+if TYPE_CHECKING:
+    from compiler.frontend.models.language_model import LanguageModel
 
 REQUEST = NetworkRequest("w8a8", 1, (1, 2, 3), 4, 15)
 
 
+def built(folder: Path, request: NetworkRequest) -> "LanguageModel":
+    from compiler.frontend.network_export import build_model  # torch, which collection does without
+
+    return build_model(resolve_model(small_model("gpt2", folder)), request)
+
+
 def test_floats_change_a_little_and_are_themselves_in_the_end(tmp_path: Path) -> None:
-    network = build_model(resolve_model(small_model("gpt2", tmp_path)), REQUEST)
+    import torch
+
+    from bench.undecided import CHANGE, WAYS, in_other_ways
+
+    network = built(tmp_path, REQUEST)
     before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
     seen = list[torch.Tensor]()
     for _ in in_other_ways(network):
@@ -31,12 +41,14 @@ def test_floats_change_a_little_and_are_themselves_in_the_end(tmp_path: Path) ->
 
 
 def test_what_it_would_say_in_a_text_is_of_that_text(tmp_path: Path) -> None:
-    network = build_model(resolve_model(small_model("gpt2", tmp_path)), REQUEST)
+    from compiler.frontend.network_export import greedy
+
+    network = built(tmp_path, REQUEST)
     own = greedy(network, REQUEST).tokens.tolist()
     assert greedy(network, REQUEST, own).tokens.tolist() == own
     other = [(own[0] + 1) % 7, *own[1:]]
     told = greedy(network, REQUEST, other).tokens.tolist()
     assert told[0] == own[0]  # it depends on the prompt alone
     prompt = NetworkRequest("w8a8", 1, (*REQUEST.prompt, other[0]), 1, 15)
-    network = build_model(resolve_model(small_model("gpt2", tmp_path)), REQUEST)
+    network = built(tmp_path, REQUEST)
     assert told[1] == greedy(network, prompt).tokens.tolist()[0]
