@@ -8,9 +8,11 @@ makes PyTorch say others.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from compiler.frontend.models.config import ModelSource
 from compiler.frontend.models.language_model import LanguageModel
@@ -49,9 +51,12 @@ def in_its_text(prepared: Prepared, made: Generation) -> str:
     """
     if made.equal:
         return "all"
-    network, told = build_model(prepared.source, prepared.request), np.array(made.tokens)
-    at_once, at_all = (np.zeros(told.shape, np.bool_) for _ in range(2))
-    at_once |= greedy(network, prepared.request, made.tokens).tokens == told
-    for _ in in_other_ways(network):
-        at_all |= greedy(network, prepared.request, made.tokens).tokens == told
+    request = replace(prepared.request, tokens=len(made.tokens) // len(prepared.request.turns))  # it may end before
+    network, told = build_model(prepared.source, request), np.array(made.tokens)
+
+    def says() -> NDArray[np.bool_]:
+        return greedy(network, request, made.tokens).tokens == told
+
+    at_once = says()
+    at_all = np.any([says() for _ in in_other_ways(network)], axis=0)
     return f"{at_once.sum()}, {(at_all & ~at_once).sum()} undecided"
