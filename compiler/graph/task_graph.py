@@ -539,8 +539,8 @@ class Control(NamedTuple):
         return (self.made, *self.kept)
 
 
-def _steady(task: Task) -> Task | None:
-    """What of the task a launch runs that loads no memory."""
+def steady_task(task: Task) -> Task | None:
+    """What of the task a launch runs that loads no memory; None where that is nothing."""
     left = without_loading(task.program)
     if len(left) == len(task.program):
         return task
@@ -640,7 +640,7 @@ class TaskGraph:
         """What launches run that find all memories filled: without what loads them; as it is, where none is."""
         if all(argument.name != LOAD for argument in self.arguments):
             return self
-        tasks = tuple(steady for task in self.tasks if (steady := _steady(task)) is not None)
+        tasks = tuple(steady for task in self.tasks if (steady := steady_task(task)) is not None)
         moved = {name for task in tasks for name in streams(task.program, "writes")}
         return replace(self, tasks=tasks, streams=tuple(s for s in self.streams if s.name in moved))
 

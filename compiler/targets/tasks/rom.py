@@ -3,11 +3,10 @@ keeps what a launch has filled it with, `static` in the function of its one task
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import prod
 
-from compiler.graph.program import LOAD, nests, without_loading
-from compiler.graph.task_graph import Dma, RomTask, TimingSpec
+from compiler.graph.program import LOAD
+from compiler.graph.task_graph import Dma, RomTask, TimingSpec, steady_task
 from compiler.targets.nest_code import guarded, pipelined_nest, row_major, unrolled
 from compiler.targets.parameters import launch_arguments
 from compiler.targets.tasks.frame import Frame, TaskLoops, bind_storage, rate
@@ -53,7 +52,8 @@ def _emit_constant(frame: Frame, task: RomTask) -> None:
 def _emit_memory(frame: Frame, task: RomTask, dma: Dma) -> None:
     """Filled first, where the launch says so."""
     out, (access,), (buffer,) = frame.out, task.writes, task.buffers
-    pushing, arguments = _pushing(task), launch_arguments([task])
+    pushing, arguments = steady_task(task), launch_arguments([task])
+    assert pushing is not None  # it is read
     summary = f"Holds {task.value} on the chip, also between launches. {rate(pushing)}."
     with frame.function(task, summary) as (params, namer):
         words, pushed, *others = params
@@ -76,13 +76,6 @@ def _place(task: RomTask, names: Sequence[str]) -> str:
     """The row that an iteration reads."""
     loops = zip(names, task.streamed.loops, strict=True)
     return row_major([(name, loop.trip) for name, loop in loops if loop.dim is not None and loop.trip > 1]) or "0"
-
-
-def _pushing(task: RomTask) -> RomTask:
-    """What it does in every launch."""
-    (nest,) = nests(without_loading(task.turns))
-    timing = replace(task.timing, trips=nest.trips, restarts=nest.restarts, bounds=nest.bounds)
-    return replace(task, timing=timing, turns=())
 
 
 def _fill(frame: Frame, task: RomTask, dma: Dma, memory: str, stream: str, namer: Namer) -> None:
