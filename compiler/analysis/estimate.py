@@ -273,7 +273,7 @@ def _estimated(dies: DieFit, areas: DesignArea, platform: Platform, network: Lin
         "converters": (float(sum(isinstance(t, ConverterTask) for t in tasks.tasks)), "converters"),
     }
     reply = None
-    if any(map(told, tasks.tasks)):
+    if any(map(told, tasks.steady.tasks)):
         at, rows = _Positions.of(last, tasks, areas, clock, platform), _rows(tasks)
         numbers["mean_latency"] = (at.mean(lambda moment: moment.launch.latency_us), "us")
         numbers["mean_energy"] = (at.mean(lambda moment: moment.launch.energy_uj), "uJ")

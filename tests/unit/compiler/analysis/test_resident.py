@@ -6,6 +6,7 @@ from layered_networks import folded_layers
 from small_graphs import chain, mlp
 from stepping_networks import stepping
 
+from compiler.analysis.estimate import estimate
 from compiler.analysis.memory import buffer_memory
 from compiler.analysis.memory_kinds import buffer_choices
 from compiler.analysis.resident import MOST_BYTES, SHARE
@@ -42,6 +43,18 @@ def test_a_tensor_of_more_than_64_kib_is_no_constant() -> None:
     assert values(chain(128, 128, 144)) == ({"w1", "w2"}, {"v0", "memories"})
     held = roms(planned_tasks(chain(128, 128, 144), KEPT, U55C))
     assert [held[name].filled is not None for name in ("w1", "w2")] == [False, True]
+
+
+def test_metrics_are_of_launches_that_find_memories_filled_but_for_those_of_the_first() -> None:
+    """That a launch may fill memories gives it no positions."""
+    graph = chain(128, 128, 144)
+    kept, streamed = (
+        {m.name: m.value for m in estimate(planned_tasks(graph, knobs, U55C), U55C, graph).metrics}
+        for knobs in (KEPT, Knobs(default_tile_size=KEPT.default_tile_size))
+    )
+    assert set(kept) - set(streamed) == {"first_latency", "first_traffic"}
+    assert kept["first_traffic"] == kept["hbm_traffic"] + 4 * 128 * 144
+    assert kept["first_latency"] > kept["latency"]
 
 
 def test_the_smallest_stay_where_there_is_no_room_for_all() -> None:
