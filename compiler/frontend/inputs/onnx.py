@@ -5,6 +5,7 @@ native program that reads uploads.
 """
 
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any, cast
 
 import numpy as np
@@ -21,11 +22,15 @@ from compiler.frontend.inputs.onnx_checks import check_cost, check_indices, chec
 from compiler.frontend.inputs.onnx_rewrites import rewritten
 from compiler.frontend.inputs.source import FileSource
 from compiler.frontend.lowering.normal_form import Argument
+from compiler.frontend.scan.bounds import MAX_INDICES
 from compiler.frontend.seeds import batch_of
 from compiler.frontend.torch_mlir_import import import_onnx
 
 Array = NDArray[Any]
 REFERENCE = "onnx.reference.ReferenceEvaluator"
+_INDICES = {TensorProto.INT32, TensorProto.INT64}
+_ARITHMETIC = {"Abs", "Add", "Div", "Max", "Min", "Mod", "Mul", "Neg", "Sub"}
+_OF_INDICES = {*_ARITHMETIC, "Concat", "Gather", "Reshape", "Slice", "Squeeze", "Unsqueeze"}
 
 # pyright: reportUnknownMemberType=false
 # (protobuf's containers are half typed)
@@ -159,13 +164,58 @@ def _name_nodes(model: onnx.ModelProto) -> dict[str, str]:
 
 def _with_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
     try:
-        check_indices(shape_inference.infer_shapes(model, check_type=True, strict_mode=True))
-        inferred = shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
+        check_indices(_inferred(model))
+        _fold_indices(model)
+        _fold_indices(model, _inferred(model, data_prop=True))
+        inferred = _inferred(model, data_prop=True)
     except (shape_inference.InferenceError, ValueError, RuntimeError) as error:
         raise InvalidInputError(f"the shapes of the ONNX file do not fit together: {_short(error)}") from error
     check_shapes(inferred)
     check_cost(inferred)
     return inferred
+
+
+def _inferred(model: onnx.ModelProto, data_prop: bool = False) -> onnx.ModelProto:
+    return shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=data_prop)
+
+
+def _fold_indices(model: onnx.ModelProto, inferred: onnx.ModelProto | None = None) -> None:
+    """Compute what is made of stored whole numbers alone, and of the shapes that were `inferred`: inference follows
+    values of shapes, but not through `Mod`, which PyTorch exports of attention, and none of them is data that streams.
+    """
+    graph = model.graph
+    stored = {t.name: _array(t) for t in graph.initializer if t.data_type in _INDICES and prod(t.dims) <= MAX_INDICES}
+    values = (*inferred.graph.input, *inferred.graph.value_info) if inferred else ()
+    shapes = {v.name: np.array(_shape(v), np.int64) for v in values if _is_sized(v)}
+    kept: list[NodeProto] = []
+    for node in graph.node:
+        made = _of_indices(node, stored, shapes)
+        if made is None:
+            kept.append(node)
+            continue
+        stored[node.output[0]] = made
+        graph.initializer.append(numpy_helper.from_array(made, node.output[0]))
+    _replace(graph.node, kept)
+
+
+def _of_indices(node: NodeProto, stored: Mapping[str, Array], shapes: Mapping[str, Array]) -> Array | None:
+    """Its result, unless it is of anything else. Raises UnsupportedError as `_evaluate`."""
+    if node.op_type == "Shape" and not node.attribute:
+        return shapes.get(node.input[0])
+    given = {name: stored[name] for name in node.input if name in stored}
+    if node.op_type not in _OF_INDICES or any(name and name not in given for name in node.input):
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            made = np.asarray(cast(Any, ReferenceEvaluator(node)).run(None, given)[0])
+    except Exception as error:
+        raise UnsupportedError(f"onnx cannot evaluate {describe(node)}: {_short(error)}") from error
+    return made if made.size <= MAX_INDICES else None
+
+
+def _is_sized(value: onnx.ValueInfoProto) -> bool:
+    kind = value.type.tensor_type
+    return kind.HasField("shape") and all(dim.HasField("dim_value") for dim in kind.shape.dim)
 
 
 def _shape(value: onnx.ValueInfoProto) -> tuple[int, ...]:
