@@ -15,7 +15,7 @@ _FAST_GB_S = 1e6
 
 def at_clock(mhz: float) -> Change:
     """At this clock; memory is as fast as before, so that a cycle brings more or fewer of its bytes."""
-    return lambda stored: replace(stored, clock_mhz=mhz, platform=replace(stored.platform, clock_mhz=mhz))
+    return lambda stored: replace(stored, clock_mhz=mhz)
 
 
 def at_bandwidth(share: float) -> Change:

@@ -171,6 +171,12 @@ class Platform:
         share = 1.0 if resource == "hbm_ports" else self.dies.fill
         return share * getattr(self.budget, resource)
 
+    def at(self, clock_mhz: float) -> "Platform":
+        """The board as a design sees it that runs at this clock: memory is as fast, so a cycle brings more bytes of it,
+        or fewer.
+        """
+        return self if clock_mhz == self.clock_mhz else replace(self, clock_mhz=clock_mhz)
+
     @property
     def on_chip_bytes(self) -> int:
         """What the block RAM and URAM of the budget hold, parity bits included."""

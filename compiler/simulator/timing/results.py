@@ -28,18 +28,18 @@ class KernelRun:
     outcome: Outcome
 
 
-def collect(
-    design: TimedDesign, runs: Sequence[KernelRun], platform: Platform, clock_mhz: float, buckets: int
-) -> Simulation:
-    """What the `runs` of the first kernels of `design` mean for it at its clock; kernels after a deadlock have none."""
+def collect(design: TimedDesign, runs: Sequence[KernelRun], platform: Platform, buckets: int) -> Simulation:
+    """What the `runs` of the first kernels of `design` mean for it at the clock of `platform`; kernels after a deadlock
+    have none.
+    """
     done = _Done(design, runs, platform)
     fifos = {fifo.name: fifo for run in runs for fifo in run.outcome.fifos}
     return Simulation(
-        clock_mhz=clock_mhz,
+        clock_mhz=platform.clock_mhz,
         kernels=tuple(run.outcome.cycles for run in runs),
         tasks=tuple(map(done.task, design.tasks)),
         fifos=tuple(_fifo(stream, fifos.get(stream.name)) for stream in design.streams),
-        hbm=tuple(_hbm(t, done, platform, clock_mhz) for t in design.tasks if t.transfer is not None and done.has(t)),
+        hbm=tuple(_hbm(t, done, platform) for t in design.tasks if t.transfer is not None and done.has(t)),
         timeline=done.timeline(design, buckets),
     )
 
@@ -107,7 +107,7 @@ def _fifo(stream: TimedStream, run: FifoRun | None) -> FifoResult:
     return FifoResult(*named, stream.depth, peak, pushed, empty, full, stream.reason)
 
 
-def _hbm(task: TimedTask, done: _Done, platform: Platform, clock_mhz: float) -> HbmResult:
+def _hbm(task: TimedTask, done: _Done, platform: Platform) -> HbmResult:
     assert task.transfer is not None
     served, memory = done.paces[task.name], done.process[memory_name(task.name)]
     unit = task.transfer.ports * platform.hbm.port_bits / 8 * served.size / task.transfer.tokens_per_word
@@ -117,6 +117,6 @@ def _hbm(task: TimedTask, done: _Done, platform: Platform, clock_mhz: float) -> 
     latency = platform.hbm.read_latency_cycles if task.kind == "load" else platform.hbm.write_response_cycles
     took = max(1, memory.end - memory.start - latency + 1)
     moved = unit * memory.iterations
-    scale = clock_mhz * 1e-3
+    scale = platform.clock_mhz * 1e-3
     ports = task.transfer.ports
     return HbmResult(task.name, ports, round(moved), min(moved / took, bound) * scale, bound * scale)

@@ -58,12 +58,13 @@ def simulate_design(
     """Simulate each kernel of `design` until one deadlocks. The timeline has at most `buckets` parts. With `try_depths`
     a deadlock is told with the depths that would end it, which may take many runs.
 
-    Cycles are counted at the clock that the board is asked for; they take as long as `clock_mhz`, the design's own,
-    says (None: the same). `launches`: values of the design's arguments, once for each of several that follow each other
+    Cycles are of `clock_mhz`, the design's own (None: what the board is asked for): a channel brings as many bytes a
+    second at any. `launches`: values of the design's arguments, once for each of several that follow each other
     without a gap; an argument that is not named has its largest. Raises ToolError where it takes more than `seconds` of
     the processor, InvalidInputError for values that the arguments can not take, VerificationError where hazards can not
     be looked for.
     """
+    platform = platform if clock_mhz is None else platform.at(clock_mhz)
     hazards = dict.fromkeys(hazard for values in launches for hazard in design.at((values,)).hazards)
     design = design.at(launches)
     deadline = time.thread_time() + seconds
@@ -77,7 +78,7 @@ def simulate_design(
             again = partial(_run, plan, buckets=0, deadline=deadline) if try_depths else None
             found = explain(network, outcome, again)
             break
-    simulation = collect(design, runs, platform, clock_mhz or platform.clock_mhz, min(buckets, MAX_BUCKETS))
+    simulation = collect(design, runs, platform, min(buckets, MAX_BUCKETS))
     return replace(simulation, deadlock=found, hazards=tuple(hazards))
 
 

@@ -146,7 +146,9 @@ def test_area_is_the_largest_share_of_what_a_design_may_use():
 
 
 def test_time_is_cycles_at_the_clock_that_the_shape_allows():
-    """Cycles, area and the energy of what switches do not depend on it."""
+    """Area and the energy of what switches do not depend on it, nor do cycles where memory does not have to be waited
+    for: at a lower clock it brings more in each.
+    """
     slow = replace(U55C, clock=ClockModel(ClockCoefficients(base=10.0)))
     tasks = planned_tasks(mlp(), Knobs(), U55C)
     at, at_100 = ({m.name: m.value for m in estimate(tasks, board).metrics} for board in (U55C, slow))
@@ -155,7 +157,8 @@ def test_time_is_cycles_at_the_clock_that_the_shape_allows():
     for found in (at, at_100):
         assert found["latency"] == pytest.approx(found["cycles"] / found["clock"])
         assert found["hbm_bandwidth"] == pytest.approx(found["hbm_traffic"] / found["latency"] * 1e-3)
-    same = {"cycles", "lut", "ff", "dsp", "bram36", "uram", "energy"}
+    assert at_100["cycles"] < at["cycles"]  # parameters take longest
+    same = {"lut", "ff", "dsp", "bram36", "uram"}
     assert {name: at[name] for name in same} == pytest.approx({name: at_100[name] for name in same})
     assert at_100["energy_with_idle"] > at["energy_with_idle"]
 
