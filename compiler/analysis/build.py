@@ -26,6 +26,7 @@ from compiler.analysis.tasks import (
     store_task,
     structured_task,
 )
+from compiler.analysis.widening import with_widening
 from compiler.errors import VerificationError
 from compiler.graph.design import Design, Edge
 from compiler.graph.linalg_graph import LinalgOp
@@ -104,7 +105,7 @@ def _parts(folded: Design, design: Design) -> tuple[list[Task], Sequence[Stream]
         unordered, streams = _with_engines(folded, design, unordered, streams)
     if folded is not design:
         unordered, streams = with_loop(folded, unordered, streams, each_load=prompt_rows(folded) > 1)
-    return with_memories(following(design, unordered, streams), streams, design.platform)
+    return with_widening(*with_memories(following(design, unordered, streams), streams, design.platform))
 
 
 def _die_numbers(tasks: Iterable[Task], design: Design) -> dict[str, int]:

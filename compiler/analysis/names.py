@@ -106,6 +106,11 @@ def join_name(engine: str) -> str:
     return f"{engine}_join"
 
 
+def widening_name(stream: str) -> str:
+    """The task that puts the tokens of `stream` together from the words that a load brings."""
+    return f"{stream}_widening"
+
+
 def relay_name(stream: str, number: int) -> str:
     """A task that carries `stream` towards the next die; they are numbered from where it is written."""
     return f"{stream}_relay{number}"

@@ -14,10 +14,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from compiler.analysis.nest_run import Arrival, Knee, LoadedStream, Rerun, RunOfNest, Step, TaskTime
-from compiler.analysis.relays import RELAY_DEPTH, relays
+from compiler.analysis.relays import RELAY_DEPTH
 from compiler.analysis.rounds import FEW, shortened, spare_rounds
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.errors import UnsupportedError
+from compiler.graph.abreast import is_carrier
 from compiler.graph.program import (
     LoopNest,
     Program,
@@ -30,7 +31,17 @@ from compiler.graph.program import (
     without_single_rounds,
 )
 from compiler.graph.same import Same
-from compiler.graph.task_graph import DmaTask, LoadTask, StoreTask, Stream, Task, TaskGraph, TimingSpec
+from compiler.graph.task_graph import (
+    DmaTask,
+    LanesTask,
+    LoadTask,
+    RouteTask,
+    StoreTask,
+    Stream,
+    Task,
+    TaskGraph,
+    TimingSpec,
+)
 from compiler.platforms.platform import Platform
 
 ROUNDS = 4  # that are walked first, and twice as many where they differ
@@ -84,17 +95,22 @@ def _joined(parts: list[tuple[int, Arrival]]) -> Arrival:
 
 
 class _Source(NamedTuple):
-    """A load and the relays behind it: when tokens begin to come, cycles from one to the next, and tokens that are on
-    their way in front of the stream's FIFO while its reader stalls.
+    """A load and what passes its tokens on, relays and what puts them together or deals them out: the `stream` that the
+    load writes, when tokens begin to come, cycles from one to the next, and tokens that are on their way in front of
+    the FIFO of their reader while that stalls.
     """
 
     tasks: tuple[str, ...]
+    stream: str
     begin: float
     each: float
     ahead: int
 
-    def relayed(self, relay: Task) -> "_Source":
-        return _Source((*self.tasks, relay.name), self.begin + relay.timing.depth, self.each, self.ahead + RELAY_DEPTH)
+    def passed_on(self, task: RouteTask | LanesTask) -> "_Source":
+        pieces = task.pieces if isinstance(task, LanesTask) else 1
+        ahead = -(-(self.ahead + RELAY_DEPTH) // pieces)
+        begin = self.begin + task.timing.depth + (pieces - 1) * self.each
+        return _Source((*self.tasks, task.name), self.stream, begin, self.each * pieces, ahead)
 
 
 class _Nest:
@@ -136,13 +152,13 @@ class _Plan:
         self.carriers: dict[str, TaskTime] = {}  # until their reader says how long they take
         self.runs: list[Task] = []
         for task in tasks:
-            source = self._source(task, platform)
-            if source is None:
+            found = self._sources_behind(task, platform)
+            if not found:
                 self.runs.append(task)
                 continue
-            self.sources |= dict.fromkeys([access.stream for access in task.writes], source)
-            for access in task.writes:
-                self.from_one_load.setdefault(source.tasks[0], []).append(access.stream)
+            self.sources |= found
+            source = next(iter(found.values()))
+            self.from_one_load.setdefault(source.tasks[0], []).extend(found)
             busy = self.moves.get(task.name, float(task.iterations))
             self.carriers[task.name] = TaskTime(source.begin - task.timing.depth, source.begin, busy)
         # by identity: what is repeated is one nest, however often
@@ -153,16 +169,19 @@ class _Plan:
             if nest.iterations
         }
 
-    def _source(self, task: Task, platform: Platform) -> _Source | None:
-        """Of what a load or a relay behind one writes; None of what any other task does. Loads with credits wait for
-        the stores that they read from: they are run like others.
+    def _sources_behind(self, task: Task, platform: Platform) -> dict[str, _Source]:
+        """Of what a load, or what passes on its tokens, writes, by stream; nothing of what any other task does. Loads
+        with credits wait for the stores that they read from: they are run like others.
         """
+        written = [access.stream for access in task.writes]
         if isinstance(task, LoadTask) and not task.credits:
-            count, begin = sum(tokens(task.program, "writes", a.stream) for a in task.writes), float(task.timing.depth)
-            count = max(1, count)
-            return _Source((task.name,), begin, self.moves[task.name] / count, adapter_tokens(task, platform))
-        before = self.sources.get(task.reads[0].stream) if relays(task) else None
-        return None if before is None else before.relayed(task)
+            count, begin = sum(tokens(task.program, "writes", stream) for stream in written), float(task.timing.depth)
+            each, ahead = self.moves[task.name] / max(1, count), adapter_tokens(task, platform)
+            return {stream: _Source((task.name,), stream, begin, each, ahead) for stream in written}
+        if not isinstance(task, RouteTask | LanesTask) or not is_carrier(task.kind, len(task.reads), len(task.writes)):
+            return {}
+        before = self.sources.get(task.reads[0].stream)
+        return {} if before is None else dict.fromkeys(written, before.passed_on(task))
 
 
 @lru_cache(maxsize=1)  # two schedules are made of a design, one after the other
@@ -283,10 +302,12 @@ class _Walk:
         base = clock.free
         for (number, _, _), end in zip(nest.step.loaded, run.ends, strict=True):
             stream, last = nest.reads[number], base + (arrivals[number].last if end is None else end)
-            for other in self.plan.from_one_load[self.sources[stream].tasks[0]]:  # what comes behind comes later
-                self.given[other] = max(self.given[other], last)
+            source = self.sources[stream]
+            for other in self.plan.from_one_load[source.tasks[0]]:  # what comes behind comes later, parts at once
+                if self.sources[other].stream != source.stream:
+                    self.given[other] = max(self.given[other], last)
             self.given[stream] = last
-            self.carriers |= {task: self.carriers[task]._replace(end=last) for task in self.sources[stream].tasks}
+            self.carriers |= {task: self.carriers[task]._replace(end=last) for task in source.tasks}
         for stream, count, arrival in zip(nest.writes, nest.written, run.pushed, strict=True):
             self.queues[stream].put(count, _shifted(arrival, base))
         clock.start = base + run.time.start if clock.start is None else clock.start

@@ -374,12 +374,14 @@ class ForkTask(Task):
 @dataclass(frozen=True)
 class LanesTask(Task):
     """Deals the elements of each token out to all streams that it writes, or puts together the tokens of all that it
-    reads: of `blocks` runs of neighbours the first stream has the first part, the last one the last.
+    reads: of `blocks` runs of neighbours the first stream has the first part, the last one the last. Or it reads
+    `pieces` of one stream for each token that it writes, the first of which has the first elements.
     """
 
     kind = "lanes"
 
     blocks: int
+    pieces: int = 1
 
 
 @hashed_once
@@ -885,7 +887,7 @@ def task_json(task: Task) -> dict[str, Any]:
             data |= {"served": served, "operators": dict(task.operators)}
             data |= {} if task.cut is None else {"slice": {"number": task.number, "of": task.cut.slices}}
         case LanesTask():
-            data["blocks"] = task.blocks
+            data |= {"blocks": task.blocks} if task.pieces == 1 else {"pieces": task.pieces}
         case ConverterTask(converter=converter):
             itensors = {"source": str(converter.source), "target": str(converter.target)}
             written = _fields(converter, **itensors, realisation=asdict(converter.realisation))

@@ -11,7 +11,7 @@ does for anything but what it loads. The budget goes first
 where a bit on chip hides most cycles of loading.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -41,21 +41,30 @@ class _Runs:
         hbm = self._platform.hbm
         flat = tuple((size, _AT_ONCE_GB_S) for size, _ in hbm.random_gb_s)
         fast = replace(hbm, channel_gb_s=_AT_ONCE_GB_S, random_gb_s=flat, spread_gb_s=flat)
-        at_once = tuple(_at_once(task) if isinstance(task, LoadTask) else task for task in self._tasks.tasks)
+        pieces = {t.reads[0].stream for t in self._tasks.tasks if isinstance(t, LanesTask) and t.pieces > 1}
+        at_once = tuple(_at_once(task, pieces) for task in self._tasks.tasks)
         return schedule(replace(self._tasks, tasks=at_once), replace(self._platform, hbm=fast))[0]
 
 
-def _at_once(load: LoadTask) -> LoadTask:
-    """The load if its ports were as wide as its tokens."""
-    if load.turns:
-        return replace(load, turns=with_nests(load.turns, _of_tokens))
-    nest = _of_tokens(load.timing.nest(load.reads, load.writes))
-    return replace(load, timing=replace(load.timing, trips=nest.trips), writes=nest.writes)
+def _at_once(task: Task, pieces: Container[str]) -> Task:
+    """A load, and what puts its tokens together, as if ports were as wide as these."""
+    if not isinstance(task, LoadTask) and not (isinstance(task, LanesTask) and task.pieces > 1):
+        return task
+
+    def of_tokens(nest: LoopNest) -> LoopNest:
+        return _of_tokens(nest, in_pieces=any(write.stream in pieces for write in nest.writes))
+
+    if task.turns:
+        return replace(task, turns=with_nests(task.turns, of_tokens))
+    nest = of_tokens(task.timing.nest(task.reads, task.writes))
+    return replace(task, timing=replace(task.timing, trips=nest.trips), writes=nest.writes)
 
 
-def _of_tokens(nest: LoopNest) -> LoopNest:
-    """Without a last loop over words of a token, which is written behind the last of them."""
+def _of_tokens(nest: LoopNest, *, in_pieces: bool) -> LoopNest:
+    """Without a last loop over words of a token, which is written behind the last of them, or over its pieces."""
     (access,), last = nest.writes, len(nest.trips) - 1
+    if in_pieces:
+        return replace(nest, trips=nest.trips[:-1])
     if not access.gates or access.gates[-1] != Gate(last, nest.trips[-1] - 1, nest.trips[-1]):
         return nest
     return replace(nest, trips=nest.trips[:-1], writes=(access._replace(gates=access.gates[:-1]),))
@@ -98,17 +107,19 @@ class _Round(NamedTuple):
 
 
 def _need(stream: Stream, load: LoadTask, tasks: TaskGraph, platform: Platform, runs: _Runs) -> _Need | None:
-    """Of a stream that a load writes, or that has a part of each of its tokens. None of what a load brings behind
+    """Of a stream that a load writes, or that has its tokens, or a part of each. None of what a load brings behind
     others: they have come before it is asked for.
     """
-    loaded = stream if stream.source == load.name else tasks.stream[tasks.task[stream.source].reads[0].stream]
+    loaded = stream
+    while loaded.source != load.name:
+        loaded = tasks.stream[tasks.task[loaded.source].reads[0].stream]
     if load.writes[0].stream != loaded.name:
         return None
     reader = tasks.task[stream.target]
     (access,) = [read for read in reader.reads if read.stream == stream.name]
     read, interval = _Round.of(reader, access), reader.timing.ii
     bits = sum(s.tokens * s.width for s in (tasks.stream[write.stream] for write in load.writes))
-    tokens, every = stream.tokens // read.rounds, bits / loaded.width
+    tokens, every = stream.tokens // read.rounds, bits / loaded.width * stream.tokens / loaded.tokens
     loading, reading = runs.times[load.name].busy / every * tokens, float(read.span * interval)
     if reading >= loading:
         return None
@@ -126,15 +137,21 @@ def _need(stream: Stream, load: LoadTask, tasks: TaskGraph, platform: Platform, 
 
 
 def _behind_loads(tasks: TaskGraph) -> Iterator[tuple[Stream, LoadTask]]:
-    """Streams from loads; where such a one is dealt out at once, those of its parts, of which each lies beside its
-    reader.
+    """Streams from loads; where such a one is put together, or dealt out at once, those behind that: each lies beside
+    its reader.
     """
+
+    def behind(stream: Stream, load: LoadTask) -> Iterator[tuple[Stream, LoadTask]]:
+        target = tasks.task[stream.target]
+        if not isinstance(target, LanesTask):
+            yield stream, load
+            return
+        for part in target.writes:
+            yield from behind(tasks.stream[part.stream], load)
+
     for stream in tasks.streams:
-        source, target = tasks.task[stream.source], tasks.task[stream.target]
-        if isinstance(source, LoadTask) and isinstance(target, LanesTask):
-            yield from ((tasks.stream[part.stream], source) for part in target.writes)
-        elif isinstance(source, LoadTask):
-            yield stream, source
+        if isinstance(source := tasks.task[stream.source], LoadTask):
+            yield from behind(stream, source)
 
 
 def prefetch_depths(tasks: TaskGraph, platform: Platform, bits: int) -> dict[str, int]:

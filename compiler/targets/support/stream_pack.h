@@ -100,6 +100,17 @@ struct Pieces<ap_uint<W> > {
   static void set(ap_uint<W>& token, int e, Type value) { token.range(BITS * e + BITS - 1, BITS * e) = value; }
 };
 
+// The pieces of one token behind those of others, of which the first leave the whole.
+template <typename WHOLE, typename PART>
+void shift_in(WHOLE& whole, const PART& part) {
+#pragma HLS inline
+  const int COUNT = Pieces<WHOLE>::COUNT, BEHIND = COUNT - Pieces<PART>::COUNT;
+  for (int e = 0; e < COUNT; ++e) {
+#pragma HLS unroll
+    Pieces<WHOLE>::set(whole, e, e < BEHIND ? Pieces<WHOLE>::get(whole, e + COUNT - BEHIND) : Pieces<PART>::get(part, e - BEHIND));
+  }
+}
+
 // Pieces of word number `part` of a token that takes PARTS words; one part where PARTS is 1 and the token is in `slot`.
 template <int PARTS, typename TOKEN, int CHANNELS>
 void unpack(const ap_uint<PORT_BITS> (&word)[CHANNELS], int slot, int part, TOKEN& token) {

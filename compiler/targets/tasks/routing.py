@@ -43,7 +43,10 @@ def _emit_fork(frame: Frame, task: ForkTask) -> None:
 
 
 def _emit_lanes(frame: Frame, task: LanesTask) -> None:
-    """Elements from the tokens of one iteration to others, by wires alone."""
+    """Elements from the tokens of one iteration to others, by wires alone; or of several iterations to one."""
+    if task.pieces > 1:
+        _emit_widening(frame, task)
+        return
     deals = len(task.reads) == 1
     summary = f"Deals out each token to {len(task.writes)}" if deals else f"Joins tokens of {len(task.reads)}"
     with frame.function(task, f"{summary}. {rate(task)}.") as (params, namer):
@@ -75,6 +78,21 @@ def _move_lanes(frame: Frame, task: LanesTask, tokens: Mapping[str, str], namer:
             one = subscript(tokens[part.stream], row_major(moving))
             of_all = f"{tokens[whole[0].stream]}[{row_major([*block, *inside, *element])}]"
             frame.out.line(f"{of_all if not deals else one} = {one if not deals else of_all};")
+
+
+def _emit_widening(frame: Frame, task: LanesTask) -> None:
+    """Pieces are shifted in: behind the last one the first is in front."""
+    out, (read,), (write,) = frame.out, task.reads, task.writes
+    with frame.function(task, f"Puts each token together from {task.pieces}. {rate(task)}.") as (params, namer):
+        code, whole = frame.program(task, namer, params), namer.name("whole")
+        out.line(f"{frame.token(write)} {whole}(0);")
+        reads = code.condition("reads", read.stream, params[0])
+        writes = code.condition("writes", write.stream, params[1])
+        with code.pipelined(task.timing):
+            with guarded(out, reads):
+                out.line(f"shift_in({whole}, {params[0]}.read());")
+            with guarded(out, writes):
+                frame.send(task, write, params[1], whole)
 
 
 def _emit_route(frame: Frame, task: RouteTask) -> None:

@@ -248,6 +248,32 @@ def test_rows_side_by_side_reply_as_one_by_one(model: str, rows: int, slices: in
     assert generation.passed, generation.wrong_launch
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [1, 2])
+def test_weights_that_come_in_words_reply_as_those_in_tokens(rows: int, tmp_path: Path) -> None:
+    """Those of an engine and of the head, which a launch may leave out, through ports narrower than a token."""
+    knobs = Knobs(
+        default_tile_size=32,
+        overall_unroll=1024,
+        stream_width=2048,
+        engines="shared",
+        loads="joint",
+        rows=rows,
+        max_padding=20,
+    )
+    with importing_here():
+        options = replace(OPTIONS, precision="w4a8")
+        made = prepare(tiny_model("gpt2", tmp_path), options, knobs, U55C, tmp_path / "cache", silent)
+    dataflow = json.loads((made.design / "dataflow.json").read_text())
+    widening = {task["name"]: task for task in dataflow["tasks"] if task.get("pieces")}
+    assert widening.keys() == {"engine0_in1_widening", "last_head_matmul_in1_widening"}
+    (head,) = widening["last_head_matmul_in1_widening"]["turns"]
+    assert [bound["name"] for bound in head["bounds"]] == ["choose"]
+    generation = run(made, silent, lambda _token: None)
+    assert generation.tokens == generation.reference
+    assert generation.passed, generation.wrong_launch
+
+
 def _told(change: Callable[[dict[str, int]], dict[str, int]]) -> Any:
     def give(accelerator: Accelerator, values: dict[str, int]) -> None:
         GIVE(accelerator, change(values) if values else values)

@@ -13,7 +13,7 @@ from compiler.analysis.fifo import BRIDGE_DEPTH
 from compiler.analysis.ports import kernel_ports
 from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import LinalgGraph, Operand
-from compiler.graph.task_graph import LoadTask, TaskGraph
+from compiler.graph.task_graph import LanesTask, LoadTask, TaskGraph
 from compiler.options import FifoStrategy, Knobs, TaskOverride
 from compiler.passes.design_passes import planned, planned_tasks
 from compiler.simulator.timing.simulate import simulate
@@ -128,13 +128,16 @@ def with_lanes(engine: int, head: int, slices: int = 1) -> Knobs:
 def test_tokens_of_half_or_twice_as_many_bits_share_words(
     lanes: tuple[int, int], words: list[int], slices: int
 ) -> None:
-    """The narrower fill a word of each port, the wider two; each load goes on where the other ends."""
+    """The narrower fill a word of each port, the wider two, which are put together where they are read; each load goes
+    on where the other ends.
+    """
     tasks = built(with_turned_head(), with_lanes(*lanes, slices))
     load = loads(tasks)["load_engine0_in1"]
     streams = [tasks.stream[access.stream] for access in load.writes]
     assert load.dma.values == ("h0.up", "h0.down", "head")
-    assert [stream.width // load.dma.word_bits for stream in streams] == words
-    assert load.dma.channels == min(stream.width for stream in streams) // U55C.hbm.port_bits
+    assert [stream.width for stream in streams] == [load.dma.word_bits] * 2
+    behind = [tasks.task[stream.target] for stream in streams]
+    assert [task.pieces if isinstance(task, LanesTask) else 1 for task in behind] == words
     assert load.dma.words * load.dma.word_bits == sum(stream.tokens * stream.width for stream in streams)
     assert load.words == load.dma.words  # an iteration for each
     assert simulate(tasks, U55C, buckets=0).deadlock is None

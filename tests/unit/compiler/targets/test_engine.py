@@ -15,7 +15,7 @@ from compiler.analysis.padding import pad
 from compiler.errors import MillraceError
 from compiler.frontend.interpret import NUMPY_DTYPE, interpret
 from compiler.graph.linalg_graph import LinalgGraph, Reduction
-from compiler.graph.task_graph import ComputeTask, EngineTask, TaskGraph
+from compiler.graph.task_graph import ComputeTask, EngineTask, LanesTask, LoadTask, TaskGraph
 from compiler.options import Knobs, Loads, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -111,6 +111,26 @@ def test_every_operation_comes_out_right(make: Callable[[], LinalgGraph], knobs:
     source = next((tmp_path / "hls").glob("*_tasks.cpp")).read_text()
     assert source.count("Serves ") == 1  # slices are calls of one function
     assert objection(tmp_path) == ""
+
+
+@pytest.mark.parametrize(("channels", "pieces"), [(1, 2), (2, 1)])
+@pytest.mark.parametrize("slices", [1, 4])
+def test_tokens_wider_than_their_ports_are_put_together(channels: int, pieces: int, slices: int, tmp_path: Path):
+    knobs = Knobs(default_tile_size=64, engines="shared", loads="joint", hbm_channels=channels, slices=slices)
+    lanes = tuple(TaskOverride(op, unroll=64) for op in ("m1", "m2"))
+    tasks = emitted(chain(64, 128, 64), replace(knobs, stream_width=2048, overrides=lanes), tmp_path)
+    (load,) = (task for task in tasks.tasks if isinstance(task, LoadTask) and task.dma.joint)
+    wide = [task.pieces for task in tasks.tasks if isinstance(task, LanesTask) and task.pieces > 1]
+    assert wide == ([pieces] if pieces > 1 else [])
+    assert tasks.stream[load.writes[0].stream].width == load.dma.word_bits == 512 * channels
+    assert simulate(tasks, U55C).deadlock is None
+    assert objection(tmp_path) == ""
+    if pieces > 1:  # the first in front
+        header = tmp_path / "hls" / "stream_pack.h"
+        text = header.read_text()
+        assert text.count("get(part, e - BEHIND)") == 1
+        header.write_text(text.replace("get(part, e - BEHIND)", "get(part, COUNT - 1 - e)"))
+        assert objection(tmp_path)
 
 
 @pytest.mark.parametrize("joint", ["own", "joint"])
