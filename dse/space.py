@@ -48,7 +48,7 @@ _TILES = tuple(1 << k for k in range(2, 9))
 _UNROLLS = tuple(1 << k for k in range(5, 15))
 _FUSION_BUDGETS = tuple(1 << k for k in range(16, 26))  # 64 KiB to 32 MiB
 _STREAM_WIDTHS = tuple(1 << k for k in range(7, 12))
-_HBM_CHANNELS = (1, 2, 4, 8, 16)
+_HBM_CHANNELS = (1, 2, 4, 8, 16, 32)  # more than are left are dealt out
 _PADDINGS = (0, 12, 25)  # percent
 _SLICES = (1, 2, 4, 8)
 _ROWS = (1, 2, 3, 4)
@@ -128,6 +128,7 @@ _SEEDS = (
     # What a layer's weights load while its lanes rest; then twice as many lanes, of which each takes half as long.
     replace(_JOINT, overall_unroll=8192, hbm_channels=8, multiplier="dsp_packed", prefetch_kib=8192),
     replace(_JOINT, overall_unroll=8192, hbm_channels=16, multiplier="dsp_packed", prefetch_kib=8192),
+    replace(_JOINT, overall_unroll=16384, hbm_channels=32, multiplier="dsp_packed", prefetch_kib=8192, slices=4),
 )
 # And where the time of a prompt is an objective: rows of it side by side, for the weights of as many ports.
 _FOR_PROMPTS = (

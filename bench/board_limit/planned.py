@@ -23,12 +23,13 @@ from compiler.whole_token import Lengths, Reply, least_bytes
 FAMILIES = ("gpt2-medium", "qwen2.5-0.5b", "llama-1.1b", "gemma3-1b")
 KNOBS = Knobs(
     default_tile_size=128,
-    overall_unroll=8192,
+    overall_unroll=16384,
     stream_width=2048,
-    hbm_channels=16,
+    hbm_channels=32,
     prefetch_kib=8192,
     multiplier="dsp_packed",
     engines="shared",
+    slices=4,
     loads="joint",
     unrolling="worth",
 )

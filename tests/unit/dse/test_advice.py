@@ -58,4 +58,4 @@ def test_every_knob_of_the_search_has_its_values(graph: LinalgGraph) -> None:
     # Overrides have parameters of their own, and rows are one only where the time of a prompt is an objective.
     assert len(offered) == len(Knobs.__dataclass_fields__) - len({"overrides", "rows"})
     assert offered["unroll"] == tried("overall_unroll", U55C)
-    assert offered["hbm_channels"] == (1, 2, 4, 8, 16)
+    assert offered["hbm_channels"] == (1, 2, 4, 8, 16, 32)

@@ -234,9 +234,9 @@ def test_a_search_that_meets_known_accelerators_alone_ends(
     mlp: LinalgGraph, u55c: Platform, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("dse.explore.TRIES_PER_CHANGE", 10)
-    result = search(mlp, u55c, SearchOptions(60, sampler="random", jobs=1), MemorySink(), evaluator=Accelerators())
+    result = search(mlp, u55c, SearchOptions(70, sampler="random", jobs=1), MemorySink(), evaluator=Accelerators())
     assert result.exhausted
-    assert len(result.designs) == len({d.evaluation.accelerator for d in result.designs}) == 50
+    assert len(result.designs) == len({d.evaluation.accelerator for d in result.designs}) == 60
     assert result.repeats > 10 * len(DesignSpace(mlp, u55c).parameters)
 
 

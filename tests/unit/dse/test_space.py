@@ -57,7 +57,7 @@ def test_all_three_levels_are_offered(space: DesignSpace):
     assert choices["unroll"][-1] == 16384
     assert choices["fusion_budget"][0] == 64 << 10
     assert choices["fusion_budget"][-1] == 32 << 20
-    assert choices["hbm_channels"] == (1, 2, 4, 8, 16)
+    assert choices["hbm_channels"] == (1, 2, 4, 8, 16, 32)
     assert choices["stream_width"] == (128, 256, 512, 1024, 2048)
 
 
