@@ -76,5 +76,5 @@ def test_a_row_says_what_a_search_tries(name: str) -> None:
 
 def test_the_curves_are_those_of_the_search() -> None:
     designs = kept("knobs")["designs"]
-    names = {*space._FIELDS, *(f"heaviest.{part}" for part in ("tile", "unroll", "order"))}
+    names = {*space._FIELDS, *(f"heaviest.{part}" for part in ("tile", "unroll", "order", "weights"))}
     assert all(set(design["knobs"]) == names for design in designs)
