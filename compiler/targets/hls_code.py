@@ -1,7 +1,5 @@
 """The `hls/` folder's C++: declarations, tasks, kernel tops."""
 
-from collections.abc import Sequence
-
 from compiler.analysis.memory import stream_memory
 from compiler.analysis.operators import PACKED
 from compiler.analysis.ports import OUTSTANDING_BURSTS
@@ -111,7 +109,7 @@ def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface, platfo
     out.statement(f"void {kernel.name}", kernel.parameters, " {")
     with out.indented():
         for port in kernel.ports:
-            _port_pragma(out, port, [p for p in kernel.ports if p.bundle == port.bundle], platform.hbm.burst_words)
+            _port_pragma(out, port, kernel, platform.hbm.burst_words)
         for argument in (*(name for _, name in kernel.numbers), "return"):
             out.pragma(f"interface mode=s_axilite port={argument}")
         out.pragma("dataflow")
@@ -131,13 +129,12 @@ def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface, platfo
     return out.text()
 
 
-def _port_pragma(out: CppWriter, port: Port, bundled: Sequence[Port], burst: int) -> None:
+def _port_pragma(out: CppWriter, port: Port, kernel: Kernel, burst: int) -> None:
     """All pointers of a bundle say the same of it, or the tool falls back to its defaults (UG1448, HLS 200-466)."""
-    directions = sorted({"write" if p.writes else "read" for p in bundled})
-    depth = max(p.image.dma.words for p in bundled)
-    bursts = (f"max_{d}_burst_length={burst} num_{d}_outstanding={OUTSTANDING_BURSTS}" for d in directions)
+    directions = sorted({"write" if p.writes else "read" for p in kernel.ports if p.bundle == port.bundle})
+    bursts = " ".join(f"max_{d}_burst_length={burst} num_{d}_outstanding={OUTSTANDING_BURSTS}" for d in directions)
     out.pragma(
-        f"interface mode=m_axi port={port.name} bundle={port.bundle} offset=slave depth={depth} {' '.join(bursts)}"
+        f"interface mode=m_axi port={port.name} bundle={port.bundle} offset=slave depth={kernel.depth(port)} {bursts}"
     )
 
 

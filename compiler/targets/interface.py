@@ -116,6 +116,10 @@ class Kernel:
         scalars = ((C_TYPE[s.dtype], identifier(s.name)) for s in self.scalars)
         return (*scalars, *(("int", identifier(a.name)) for a in self.arguments))
 
+    def depth(self, port: Port) -> int:
+        """Words behind a pointer, as co-simulation copies them: all of a bundle have the same (UG1448, HLS 200-466)."""
+        return max(other.image.dma.words for other in self.ports if other.bundle == port.bundle)
+
     @cached_property
     def parameters(self) -> tuple[str, ...]:
         pointers = (f"{p.type} {p.name}" for p in self.ports)

@@ -56,6 +56,7 @@ def _read_memory(out: CppWriter, interface: Interface) -> None:
     if interface.scalars:
         size = 4 * len(interface.scalars)
         out.line(f'const std::vector<unsigned char> scalars = read_bytes(design + "/params/scalars.bin", {size});')
+    copied = {(p.image.name, p.channel): kernel.depth(p) for kernel in interface.kernels for p in kernel.ports}
     for image in interface.images:
         for channel in range(image.dma.channels):
             words, name = image.dma.words, f"{image.name}_{channel}"
@@ -63,6 +64,8 @@ def _read_memory(out: CppWriter, interface: Interface) -> None:
                 out.line(f'MemoryImage {name} = read_image(design + "/{image.file(channel)}", {words});')
             else:
                 out.line(f"MemoryImage {name}({words});")
+            if (depth := copied.get((image.name, channel), words)) > words:
+                out.line(f"{name}.reserve({depth});  // as many as co-simulation copies, of all of its port")
 
 
 def _run_kernels(out: CppWriter, interface: Interface) -> None:

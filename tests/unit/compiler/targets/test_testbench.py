@@ -1,5 +1,6 @@
 """The emitted testbench: it passes, says what is off and by how much, and finds its files where the tools run it."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -43,6 +44,19 @@ def test_it_passes_and_says_how_far_off_it_is(design: Path, tmp_path: Path) -> N
     assert first.startswith("y: passed; off by ")
     assert second == "acc: passed; off by 0 of the largest magnitude at most, 0 is allowed"  # integers are equal
     assert sorted(f.name for f in (tmp_path / "results").iterdir()) == ["acc.0.bin", "y.0.bin"]
+
+
+def test_images_have_room_for_what_cosimulation_copies(design: Path) -> None:
+    """As many words as the pragma of the pointer says, which are those of the largest image of its port."""
+    (kernel,) = (design / "hls").glob("*_k0.cpp")
+    text = (design / "hls" / "tb.cpp").read_text()
+    depths = [int(depth) for depth in re.findall(r"mode=m_axi .* depth=(\d+)", kernel.read_text())]
+    images = re.findall(r"(\w+)\.data\(\)", text)
+    words = {name: int(count) for name, count in re.findall(r"MemoryImage (\w+)(?: = .*, |\()(\d+)\);", text)}
+    room = words | {name: int(count) for name, count in re.findall(r"(\w+)\.reserve\((\d+)\);", text)}
+    assert len(depths) == len(images) > 2
+    assert all(room[name] >= depth >= words[name] for name, depth in zip(images, depths, strict=True))
+    assert room != words  # some port is shared
 
 
 @pytest.mark.parametrize("factor", [1.001, np.nan, np.inf, -1])
