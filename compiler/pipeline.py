@@ -149,7 +149,8 @@ def _on_board(design: Design, knobs: Knobs, stage: str, texts: _Texts, say: OnSt
 def _described(planned: _Planned, bundle: Bundle, knobs: Knobs, platform: Platform, folder: Path) -> Estimate:
     board = planned.board
     estimated = board.estimated(platform)
-    stalling = simulate_stalling(timed_design(board.tasks, platform), platform)
+    clock = next(metric.value for metric in estimated.metrics if metric.name == "clock")
+    stalling = simulate_stalling(timed_design(board.tasks, platform), platform.at(clock))
     write_description(bundle, knobs, platform, board, planned.sizing.summary_json(), stalling, estimated, folder)
     return estimated
 

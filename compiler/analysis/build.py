@@ -105,7 +105,8 @@ def _parts(folded: Design, design: Design) -> tuple[list[Task], Sequence[Stream]
         unordered, streams = _with_engines(folded, design, unordered, streams)
     if folded is not design:
         unordered, streams = with_loop(folded, unordered, streams, each_load=prompt_rows(folded) > 1)
-    return with_widening(*with_memories(following(design, unordered, streams), streams, design.platform))
+    inputs = {operand_stream(name, i) for name, engine in design.engines.items() for i in engine.joint}
+    return with_widening(*with_memories(following(design, unordered, streams), streams, design.platform), inputs)
 
 
 def _die_numbers(tasks: Iterable[Task], design: Design) -> dict[str, int]:

@@ -1,9 +1,7 @@
 """Latency, area, power and energy of a TaskGraph, without simulating it. Fidelity `estimate`.
 
-Cycles are those of `compiler.analysis.schedule`, kernel after kernel; HBM bounds them from below. They are counted at
-the clock that is asked for. Time is cycles at the clock that a design of this shape reaches
-(`compiler.platforms.clock`): where that is lower, memory brings more a cycle than is counted, so that designs that wait
-for it are told too slow.
+Cycles are those of `compiler.analysis.schedule`, kernel after kernel; HBM bounds them from below. They are of the clock
+that a design of this shape reaches (`compiler.platforms.clock`): where that is lower, memory brings more in each.
 """
 
 from collections.abc import Callable, Mapping

@@ -177,6 +177,7 @@ class _Plan:
         if isinstance(task, LoadTask) and not task.credits:
             count, begin = sum(tokens(task.program, "writes", stream) for stream in written), float(task.timing.depth)
             each, ahead = self.moves[task.name] / max(1, count), adapter_tokens(task, platform)
+            ahead *= task.dma.words_per_token if count == task.iterations else 1  # it writes words as they come
             return {stream: _Source((task.name,), stream, begin, each, ahead) for stream in written}
         if not isinstance(task, RouteTask | LanesTask) or not is_carrier(task.kind, len(task.reads), len(task.writes)):
             return {}

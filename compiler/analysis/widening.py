@@ -7,28 +7,34 @@ most cycles. So what crosses is as wide as what comes; what waits for the engine
 (`compiler.analysis.placement.prefetch`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
-from compiler.analysis.affine_schedule import MIN_DEPTH
+from compiler.analysis.fifo import BRIDGE_DEPTH
 from compiler.analysis.names import input_stream, widening_name
 from compiler.analysis.operators import READ_WRITE_CYCLES
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.program import Access, Gate, LoopNest, Program, Repeat, nests, with_nests
-from compiler.graph.task_graph import LanesTask, LoadTask, Stream, Task, TimingSpec
+from compiler.graph.task_graph import LanesTask, LoadTask, Stream, Task, TaskGraph, TimingSpec
 
 AS_IT_COMES = "a task reads it in every cycle"
 _PASSING = TimingSpec((), 1, READ_WRITE_CYCLES)
 
 
-def with_widening(tasks: Sequence[Task], streams: Sequence[Stream]) -> tuple[list[Task], list[Stream]]:
-    """Beside the other tasks those that put together tokens which joint loads bring in several words. O(tasks)."""
+def with_widening(
+    tasks: Sequence[Task], streams: Sequence[Stream], inputs: Collection[str]
+) -> tuple[list[Task], list[Stream]]:
+    """Beside the other tasks those that put together tokens of several whole words which loads write to `inputs` of
+    engines. O(tasks).
+    """
+    by_name = {stream.name: stream for stream in streams}
     pieces = {
         stream: words
         for task in tasks
-        if isinstance(task, LoadTask) and task.dma.joint is not None
+        if isinstance(task, LoadTask)
         for stream, words in _words_of_tokens(task)
+        if stream in inputs and by_name[stream].width == words * task.dma.word_bits
     }
     source = {task.name: task for task in tasks}
     made: list[Task] = [_in_pieces(task, pieces) if isinstance(task, LoadTask) else task for task in tasks]
@@ -39,13 +45,18 @@ def with_widening(tasks: Sequence[Task], streams: Sequence[Stream]) -> tuple[lis
             continue
         name = widening_name(stream.name)
         made.append(_widening(source[stream.source], stream, count))
-        led.append(
-            Stream(
-                input_stream(name), stream.source, name, _pieces(stream.itensor, count), MIN_DEPTH, reason=AS_IT_COMES
-            )
-        )
+        words = Stream(input_stream(name), stream.source, name, _pieces(stream.itensor, count), BRIDGE_DEPTH)
+        led.append(words._replace(reason=AS_IT_COMES))
         led.append(stream._replace(source=name))
     return made, led
+
+
+def in_words(tasks: TaskGraph, stream: Stream) -> bool:
+    """Whether it brings the words of tokens to what puts these together: no design says its depth, which is always the
+    same.
+    """
+    target = tasks.task[stream.target]
+    return isinstance(target, LanesTask) and target.pieces > 1
 
 
 def _words_of_tokens(load: LoadTask) -> Iterator[tuple[str, int]]:
@@ -58,7 +69,7 @@ def _words_of_tokens(load: LoadTask) -> Iterator[tuple[str, int]]:
 
 
 def _pieces(itensor: ITensor, count: int) -> ITensor:
-    """Tokens cut into so many, one behind the other, in the loops of the tokens: some may follow an argument."""
+    """Tokens cut into so many, one behind the other, in a loop more."""
     lanes = prod(itensor.element) // count
     loops, step = [Loop(count, lanes, 0)], lanes * count
     for loop in reversed(itensor.loops):

@@ -7,6 +7,7 @@ from typing_extensions import override
 from compiler.analysis.build import task_graph
 from compiler.analysis.depths import with_depths
 from compiler.analysis.joint_loads import of_all_streams
+from compiler.analysis.widening import in_words
 from compiler.graph.design import Design
 from compiler.graph.task_graph import TaskGraph
 from compiler.passes.base import Pass
@@ -24,7 +25,8 @@ class SizeFifos(Pass):
 
     @override
     def run(self, design: Design) -> Design:
-        depths = {stream.name: stream.depth for stream in self.sized(design).steady.streams}
+        tasks = self.sized(design).steady
+        depths = {stream.name: stream.depth for stream in tasks.streams if not in_words(tasks, stream)}
         return replace(design, depths=of_all_streams(design, depths))
 
     def sized(self, design: Design) -> TaskGraph:

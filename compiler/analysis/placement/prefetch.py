@@ -119,7 +119,8 @@ def _need(stream: Stream, load: LoadTask, tasks: TaskGraph, platform: Platform, 
     (access,) = [read for read in reader.reads if read.stream == stream.name]
     read, interval = _Round.of(reader, access), reader.timing.ii
     bits = sum(s.tokens * s.width for s in (tasks.stream[write.stream] for write in load.writes))
-    tokens, every = stream.tokens // read.rounds, bits / loaded.width * stream.tokens / loaded.tokens
+    whole = loaded.width * loaded.tokens / stream.tokens  # bits of a token, of all parts
+    tokens, every = stream.tokens // read.rounds, bits / whole
     loading, reading = runs.times[load.name].busy / every * tokens, float(read.span * interval)
     if reading >= loading:
         return None
@@ -133,7 +134,7 @@ def _need(stream: Stream, load: LoadTask, tasks: TaskGraph, platform: Platform, 
         first = runs.times[reader.name].start + read.first * interval
     wanted = min(ceil(tokens * (1.0 - reading / loading)), floor(tokens * first / loading), tokens)
     extra = wanted - stream.depth - adapter_tokens(load, platform)
-    return _Need(stream, extra, loading / tokens / loaded.width) if extra > 0 else None
+    return _Need(stream, extra, loading / tokens / whole) if extra > 0 else None
 
 
 def _behind_loads(tasks: TaskGraph) -> Iterator[tuple[Stream, LoadTask]]:

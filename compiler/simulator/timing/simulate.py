@@ -120,6 +120,11 @@ class StoredDesign:
     estimate_cycles: float | None = None
     stalling: StallingRun | None = None
 
+    @property
+    def board(self) -> Platform:
+        """At the design's clock."""
+        return self.platform if self.clock_mhz is None else self.platform.at(self.clock_mhz)
+
 
 def simulate_directory(
     directory: Path,
@@ -140,8 +145,8 @@ def simulate_directory(
     simulation = simulate_design(design, stored.platform, clock_mhz=stored.clock_mhz, buckets=buckets, seconds=seconds)
     stalling = stored.stalling if design == stored.design else None
     if stalling is None and simulation.deadlock is None:
-        stalling = simulate_stalling(design, stored.platform, seconds)
-    first = _first(design, stored.platform, seconds) if LOAD in design.arguments and not simulation.deadlock else None
+        stalling = simulate_stalling(design, stored.board, seconds)
+    first = _first(design, stored.board, seconds) if LOAD in design.arguments and not simulation.deadlock else None
     return replace(simulation, estimate_cycles=stored.estimate_cycles, stalling=stalling, first_cycles=first)
 
 

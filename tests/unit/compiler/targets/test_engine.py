@@ -133,6 +133,15 @@ def test_tokens_wider_than_their_ports_are_put_together(channels: int, pieces: i
         assert objection(tmp_path)
 
 
+def test_tokens_of_no_whole_words_are_put_together_by_their_load(tmp_path: Path):
+    """The last word of each has bits of none: 36 elements of 32 bits lie in three."""
+    lanes = tuple(TaskOverride(op, unroll=36) for op in ("m1", "m2"))
+    knobs = Knobs(default_tile_size=48, engines="shared", loads="joint", stream_width=2048, overrides=lanes)
+    tasks = emitted(chain(3, 96, 36), knobs, tmp_path)
+    assert not any(isinstance(task, LanesTask) for task in tasks.tasks)
+    assert objection(tmp_path) == ""
+
+
 @pytest.mark.parametrize("joint", ["own", "joint"])
 def test_parts_of_products_are_added_up_in_their_turns(joint: Loads, tmp_path: Path):
     lanes = tuple(TaskOverride(op, unroll=2) for op in ("op_d0", "op_d1"))
