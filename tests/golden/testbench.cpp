@@ -16,10 +16,12 @@ int main(int argc, char** argv) {
   const std::vector<unsigned char> scalars = read_bytes(design + "/params/scalars.bin", 4);
   MemoryImage x_0 = read_image(design + "/tb/x.0.bin", 4);
   MemoryImage total_0(1);
+  total_0.reserve(4);  // as many as co-simulation copies, of all of its port
   MemoryImage x_k1_0 = read_image(design + "/tb/x_k1.0.bin", 4);
   MemoryImage squares_0(1);
   MemoryImage c_0(4);
   MemoryImage beta_k2_0 = read_image(design + "/params/beta_k2.0.bin", 1);
+  beta_k2_0.reserve(4);  // as many as co-simulation copies, of all of its port
   MemoryImage gamma_k2_0 = read_image(design + "/params/gamma_k2.0.bin", 1);
   MemoryImage x_k2_0 = read_image(design + "/tb/x_k2.0.bin", 4);
   MemoryImage y_0(4);
