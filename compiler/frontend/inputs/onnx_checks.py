@@ -4,9 +4,12 @@ memory and not too many products. What the file declares, `compiler.frontend.sca
 
 from collections.abc import Mapping
 from math import prod
+from typing import Any
 
+import numpy as np
 import onnx
-from onnx import NodeProto, TensorProto, ValueInfoProto, helper
+from numpy.typing import NDArray
+from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.scan.bounds import (
@@ -18,6 +21,7 @@ from compiler.frontend.scan.bounds import (
     MAX_VALUES,
 )
 
+Array = NDArray[Any]
 Shapes = Mapping[str, tuple[int, ...]]
 _KINDS = {TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.BOOL, TensorProto.INT32, TensorProto.INT64}
 
@@ -177,3 +181,20 @@ def _elements(what: str, shape: tuple[int, ...]) -> int:
             f"{what} has the shape {shown}, {elements} elements; at most {MAX_ELEMENTS} are accepted"
         )
     return elements
+
+
+def array_of(tensor: TensorProto) -> Array:
+    """What is stored. Raises InvalidInputError where that is not what is declared, or not finite."""
+    try:
+        array = np.array(numpy_helper.to_array(tensor), order="C")
+    except (ValueError, TypeError) as error:
+        raise InvalidInputError(f"tensor {tensor.name!r} does not hold the data that it declares: {error}") from error
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise InvalidInputError(f"tensor {tensor.name!r} holds values that are not finite (NaN or infinite)")
+    return array
+
+
+def first_line(error: Exception) -> str:
+    """The first line of a report, which says what is wrong."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__)[:300]

@@ -1,7 +1,6 @@
 """ONNX files: what imports computes what onnx says; what does not is named with its node."""
 
 import json
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,6 @@ from onnx_models import followed, integers, single, weights
 
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.bundle import Bundle
-from compiler.frontend.inputs.onnx import _with_shapes
 from compiler.frontend.inputs.onnx_checks import check_cost, check_indices, check_shapes
 from compiler.frontend.interpret import interpret, outputs_of
 from compiler.options import Knobs
@@ -569,31 +567,3 @@ def test_shapes_that_double_are_refused_before_they_are_followed() -> None:
     made = onnx_models.model(nodes, X, Y, {"s0": integers(1)})
     with pytest.raises(UnsupportedError, match="'s13' has 8192 elements"):
         check_indices(shape_inference.infer_shapes(made))
-
-
-def test_whole_numbers_that_grow_are_not_computed_before_they_are_refused() -> None:
-    """Three vectors of 4,096, each along a dimension of its own, have 2 ** 36 results; so small each of them is."""
-    nodes = [
-        helper.make_node("Add", ["n", "0"], ["to0"]),
-        *(helper.make_node("Reshape", ["long", f"to{d}"], [f"v{d}"]) for d in range(3)),
-        helper.make_node("Max", ["v0", "v1", "v2"], ["large"]),
-        helper.make_node("Cast", ["large"], ["f"], to=TensorProto.FLOAT),
-        helper.make_node("ReduceMax", ["f"], ["m"], keepdims=0),
-        helper.make_node("Mul", ["x", "m"], ["y"]),
-    ]
-    stored = {"long": np.arange(4096), "n": integers(4096, 1, 1), "0": integers(0, 0, 0)}
-    stored |= {"to1": integers(1, 4096, 1), "to2": integers(1, 1, 4096)}
-    began = time.process_time()
-    with pytest.raises((InvalidInputError, UnsupportedError)):
-        _with_shapes(onnx_models.model(nodes, X, Y, stored))
-    assert time.process_time() - began < 5
-
-
-def test_sizes_are_computed_as_their_opset_says() -> None:
-    """Of 12: axes of Unsqueeze are an attribute."""
-    nodes = [
-        helper.make_node("Unsqueeze", ["n"], ["to"], axes=[0]),
-        helper.make_node("Reshape", ["x", "to"], ["y"]),
-    ]
-    found = _with_shapes(onnx_models.model(nodes, X, {"y": (48,)}, {"n": np.array(48, np.int64)}, opset=12))
-    assert [node.op_type for node in found.graph.node] == ["Reshape"]
