@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from compiler.frontend.models.config import ModelSource
 from compiler.frontend.models.language_model import LanguageModel
-from compiler.frontend.network_export import build_model, greedy
+from compiler.frontend.network_export import build_model, greedy, run_layers
 from compiler.frontend.network_request import NetworkRequest
 from compiler.generation import Generation, Prepared
 
@@ -41,8 +41,23 @@ def in_other_ways(network: LanguageModel) -> Iterator[None]:
 def is_decided(source: ModelSource, request: NetworkRequest) -> bool:
     """Whether PyTorch says the same tokens in all of these ways."""
     network = build_model(source, request)
-    tokens = greedy(network, request).tokens.tolist()
-    return all(greedy(network, request).tokens.tolist() == tokens for _ in in_other_ways(network))
+    tokens = greedy(network, request).tokens
+    return all(np.array_equal(at_once(network, request, tokens), tokens) for _ in in_other_ways(network))
+
+
+def at_once(network: LanguageModel, request: NetworkRequest, said: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What it says behind the text before each of the tokens `said`, which it reads in one go: sixteen times as fast as
+    token by token, and the same where it says the same.
+    """
+    text, asked = list[int](), list[int]()
+    for turn, prompt in enumerate(request.turns):
+        answer = said[turn * request.tokens :][: request.tokens].tolist()
+        text += prompt
+        asked += range(len(text) - 1, len(text) - 1 + len(answer))
+        text += answer
+    with torch.no_grad():
+        hidden, _ = run_layers(network, torch.tensor(text), None)
+        return network.logits(hidden[:, asked])[0].argmax(-1).numpy()
 
 
 def in_its_text(prepared: Prepared, made: Generation) -> str:

@@ -15,7 +15,7 @@ from compiler.analysis.fifo import BRIDGE_DEPTH
 from compiler.analysis.names import input_stream, widening_name
 from compiler.analysis.operators import READ_WRITE_CYCLES
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.program import Access, Gate, LoopNest, Program, Repeat, nests, with_nests
+from compiler.graph.program import Access, LoopNest, Program, Repeat, nests, with_nests
 from compiler.graph.task_graph import LanesTask, LoadTask, Stream, Task, TaskGraph, TimingSpec
 
 AS_IT_COMES = "a task reads it in every cycle"
@@ -63,8 +63,7 @@ def _words_of_tokens(load: LoadTask) -> Iterator[tuple[str, int]]:
     """Its streams whose tokens come in several words, with how many: it writes behind the last of them."""
     for nest in nests(load.program):
         for access in nest.writes:
-            last = len(nest.trips) - 1
-            if access.gates and access.gates[-1] == Gate(last, nest.trips[-1] - 1, nest.trips[-1]):
+            if nest.is_at_end(access):
                 yield access.stream, nest.trips[-1]
 
 

@@ -189,6 +189,11 @@ class LoopNest:
         """How it uses a stream."""
         return next((a for a in (self.reads if side == "reads" else self.writes) if a.stream == stream), None)
 
+    def is_at_end(self, access: Access) -> bool:
+        """Whether it uses the stream in the last iteration of its innermost loop only: that of a token's words."""
+        last = len(self.trips) - 1
+        return bool(access.gates) and access.gates[-1] == Gate(last, self.trips[-1] - 1, self.trips[-1])
+
     def at(self, values: Values) -> "LoopNest":
         """The nest without arguments, for these values."""
         if not self.bounds:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from compiler.analysis.nest_run import TaskTime
 from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens
-from compiler.graph.program import Access, Gate, LoopNest, Repeat, iterations, with_nests
+from compiler.graph.program import Access, LoopNest, Repeat, iterations, with_nests
 from compiler.graph.task_graph import LanesTask, LoadTask, Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
 
@@ -62,10 +62,10 @@ def _at_once(task: Task, pieces: Container[str]) -> Task:
 
 def _of_tokens(nest: LoopNest, *, in_pieces: bool) -> LoopNest:
     """Without a last loop over words of a token, which is written behind the last of them, or over its pieces."""
-    (access,), last = nest.writes, len(nest.trips) - 1
+    (access,) = nest.writes
     if in_pieces:
         return replace(nest, trips=nest.trips[:-1])
-    if not access.gates or access.gates[-1] != Gate(last, nest.trips[-1] - 1, nest.trips[-1]):
+    if not nest.is_at_end(access):
         return nest
     return replace(nest, trips=nest.trips[:-1], writes=(access._replace(gates=access.gates[:-1]),))
 

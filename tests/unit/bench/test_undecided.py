@@ -52,3 +52,16 @@ def test_what_it_would_say_in_a_text_is_of_that_text(tmp_path: Path) -> None:
     prompt = NetworkRequest("w8a8", 1, (*REQUEST.prompt, other[0]), 1, 15)
     network = built(tmp_path, REQUEST)
     assert told[1] == greedy(network, prompt).tokens.tolist()[0]
+
+
+def test_what_it_says_in_one_go_is_what_it_says_token_by_token(tmp_path: Path) -> None:
+    from bench.undecided import at_once
+    from compiler.frontend.network_export import greedy
+
+    request = NetworkRequest("w8a8", 1, (1, 2, 3), 4, 15, then=((5, 6),))
+    network = built(tmp_path, request)
+    said = greedy(network, request).tokens
+    assert len(said) == 8
+    assert at_once(network, request, said).tolist() == said.tolist()
+    said[2] += 1 if said[2] < 5 else -1  # which is not what follows, and another text from there on
+    assert at_once(network, request, said).tolist() == greedy(network, request, said.tolist()).tokens.tolist()

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from random_turns import turning_graph
-from small_graphs import ALL
+from small_graphs import ALL, chain
 from stepping_networks import replying, stepping
 from window_networks import greatest
 
 from compiler.graph.layers import folded, of_inputs
-from compiler.options import Knobs
+from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
@@ -74,6 +74,14 @@ def test_designs_with_windows_fit_the_schema(tmp_path: Path) -> None:
     walks = [task["window"] for task in document["tasks"] if task["kind"] == "window"]
     assert walks == 2 * [{"lines": 8, "windows": 4, "kernel": 3, "stride": 2, "dilation": 1, "padding": 1, "repeat": 1}]
     assert complaints(written(tmp_path, {"windows": document, "several": several})) == ""
+
+
+def test_designs_whose_tokens_cross_in_words_fit_the_schema(tmp_path: Path) -> None:
+    lanes = tuple(TaskOverride(op, unroll=64) for op in ("m1", "m2"))
+    knobs = Knobs(default_tile_size=64, engines="shared", loads="joint", stream_width=2048, overrides=lanes)
+    document = planned_tasks(chain(64, 128, 64), knobs, load_platform("u55c")).to_json()
+    assert [task["pieces"] for task in document["tasks"] if "pieces" in task] == [2]
+    assert complaints(written(tmp_path, {"words": document})) == ""
 
 
 def test_a_converter_without_its_exact_requirement_does_not(tmp_path: Path) -> None:
