@@ -66,7 +66,7 @@ def _loader(kernel: int, roms: Sequence[RomTask], platform: Platform) -> LoadTas
     name = LOADER if kernel == 0 else f"{LOADER}_{kernel}"
     lanes = platform.hbm.port_bits // 8
     whole = ITensor((lanes,), "i8", (Loop(sum(d.words for d in dmas), lanes, 0),))
-    joint = Joint(1, tuple(Part(d.value, d.layout) for d in dmas), apart=True, packed=tuple(dmas))
+    joint = Joint(1, tuple(Part(d.value, d.layout) for d in dmas), packed=tuple(dmas), words=True)
     dma = Dma(name.removeprefix("load_"), whole, 1, 1, 1, platform.hbm.port_bits, joint=joint)
     timing = TimingSpec((), 1, platform.hbm.read_latency_cycles + READ_WRITE_CYCLES)
     return LoadTask(name, kernel, timing, (), tuple(writes), dma, whole, turns=tuple(nests))

@@ -1,34 +1,34 @@
 """Loads of small parameters that come through the same port: each of them would take one, and few words pass it.
 
 One task reads what they read from one image, in the order in which operations use it: a part of every parameter of a
-layer in each round, then what lies behind the layers. Each goes on in a stream of its own, as before. Parameters of one
-type in tokens of as many bits can share, since they are cut from words alike.
+layer in each round, then what lies behind the layers. Each goes on in a stream of its own, as before. They are of any
+types, in tokens of any bits up to those of a port: all have as many tokens in a word, and what these leave of it free.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import combinations
 from math import gcd
 
 from compiler.analysis.joint_loads import ops_before
 from compiler.analysis.loads import load_channels
 from compiler.analysis.prompt_rows import by_phase, phases, prompt_rows
 from compiler.analysis.tasks import load_task
-from compiler.graph.design import Design, Transfer
-from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
+from compiler.graph.design import Design, Packing, Transfer
+from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.layers import is_long
 from compiler.graph.linalg_graph import LinalgOp, Value
 from compiler.graph.program import LoopNest, Program, Repeat
-from compiler.graph.task_graph import Joint, LoadTask, Part, TimingSpec
-
-Group = tuple[int, str, int]
-"""Of loads that may share: their kernel, and the type and bits of their tokens."""
+from compiler.graph.task_graph import Dma, Joint, LoadTask, Part, TimingSpec
 
 
 def hindrance_to_share(design: Design, name: str) -> str | None:
-    """Why a load can not share ports with others of its group; None where it can: it brings a whole parameter, small
+    """Why a load can not share a port with others of its kernel; None where it can: it brings a whole parameter, small
     as all that no product multiplies by, to one reader, once in a launch, and not before the layers.
     """
     load, graph = design.loads[name], design.graph
+    if load.itensor.width > design.platform.hbm.port_bits:
+        return f"tokens of {load.value} have {load.itensor.width} bits, words of a port {design.platform.hbm.port_bits}"
     value = graph.value[load.value]
     if value.role != "param" or value.row is not None or load_channels(graph, load.value, 2) > 1:
         return f"{value.name} is no small whole parameter"
@@ -43,17 +43,23 @@ def hindrance_to_share(design: Design, name: str) -> str | None:
     return f"@{op.name} comes before the layers" if op.name in ops_before(graph, inside) else None
 
 
-def sharing(design: Design, names: Iterable[str]) -> dict[Group, list[str]]:
-    """Of the loads with these names, those that can share, in the order in which their parameters are used: one of each
-    operation, which takes tokens of all that it reads side by side.
+def sharings(design: Design, cycles: Mapping[str, int]) -> Iterator[list[list[str]]]:
+    """Ways in which loads of a kernel share ports, of those that can, from none that do to as many as can: each time
+    the two groups together that take the fewest `cycles`. In a group is one load of each operation, which takes tokens
+    of all that it reads side by side. O(loads^3).
     """
-    found: dict[Group, dict[str, str]] = {}
-    for name in names:
-        if hindrance_to_share(design, name) is None:
-            load = design.loads[name]
-            group = found.setdefault((load.kernel, load.itensor.dtype, load.itensor.width), {})
-            group.setdefault(_reader(design, load).name, name)
-    return {key: in_order(design, group.values()) for key, group in found.items() if len(group) > 1}
+    groups = [[name] for name in cycles if hindrance_to_share(design, name) is None]
+    readers = {name: _reader(design, design.loads[name]).name for (name,) in groups}
+
+    def taken(pair: tuple[list[str], list[str]]) -> int:
+        return sum(cycles[name] for group in pair for name in group)
+
+    while True:
+        yield [in_order(design, group) for group in groups if len(group) > 1]
+        apart = (p for p in combinations(groups, 2) if {readers[n] for n in p[0]}.isdisjoint(readers[n] for n in p[1]))
+        if (pair := min(apart, key=taken, default=None)) is None:
+            return
+        groups = [group for group in groups if group not in pair] + [[*pair[0], *pair[1]]]
 
 
 def in_order(design: Design, names: Iterable[str]) -> list[str]:
@@ -81,11 +87,13 @@ def shared_loads(design: Design) -> dict[str, list[str]]:
     return {task: in_order(design, names) for task, names in found.items()}
 
 
-def tokens_of_words(design: Design, names: Iterable[str]) -> int:
-    """Tokens that whole words hold where loads share, so that each part begins with one: a divisor of those of every
-    part.
+def shared_packing(design: Design, names: Iterable[str]) -> Packing:
+    """Of loads that share: as many tokens in each word as fit of the widest, in whole bytes, a power of two, so that
+    each part of each round begins with a word.
     """
-    return gcd(*(design.loads[name].itensor.tokens for name in names))
+    loads, bits = [design.loads[name].itensor for name in names], design.platform.hbm.port_bits
+    fitting = min(bits // 8, bits // max(itensor.width for itensor in loads))
+    return Packing(1, gcd(1 << fitting.bit_length() - 1, *(itensor.tokens for itensor in loads)), 1)
 
 
 def shared_load_tasks(folded: Design, launch: Design) -> list[LoadTask]:
@@ -95,13 +103,15 @@ def shared_load_tasks(folded: Design, launch: Design) -> list[LoadTask]:
 
 def _task(name: str, loads: list[str], folded: Design, launch: Design) -> LoadTask:
     layers = folded.graph.layers
-    rounds = 1 if layers is None else layers.count
     inside = [load for load in loads if layers is None or is_long(folded.graph, _value(folded, load))]
+    rounds, first_behind = (layers.count if layers and inside else 1), len(inside or loads)
     streams = {load: launch.leaving[load, launch.loads[load].value][0] for load in loads}
     each = {load: load_task(load, folded.loads[load], streams[load], launch.platform) for load in loads}
     nests = {load: task.timing.nest(task.reads, task.writes) for load, task in each.items()}
-    first, whole = each[loads[0]], _in_a_row([launch.loads[load].itensor for load in loads])
-    parts = [Part(launch.loads[load].value, launch.loads[load].itensor) for load in loads]
+    first = each[loads[0]]
+    packed = [load_task(load, launch.loads[load], streams[load], launch.platform).dma for load in loads]
+    parts = [Part(dma.value, dma.layout) for dma in packed]
+    whole = _in_a_row(sum(dma.layout.tokens for dma in packed), first.dma)
     task = replace(first, name=name)
     return replace(
         task,
@@ -111,7 +121,7 @@ def _task(name: str, loads: list[str], folded: Design, launch: Design) -> LoadTa
             first.dma,
             value=name.removeprefix("load_"),
             layout=whole,
-            joint=Joint(rounds, tuple(parts[: len(inside)]), tuple(parts[len(inside) :]), apart=True),
+            joint=Joint(rounds, tuple(parts[:first_behind]), tuple(parts[first_behind:]), tuple(packed)),
         ),
         streamed=whole,
         turns=_turns(folded, nests, inside),
@@ -129,10 +139,10 @@ def _turns(folded: Design, nests: Mapping[str, LoopNest], inside: list[str]) -> 
     return (Repeat(layers.count, body), *behind)
 
 
-def _in_a_row(tokens: list[ITensor]) -> ITensor:
-    """All of them, as elements of one tensor."""
-    dtype, lanes = tokens[0].dtype, tokens[0].width // DTYPE_BITS[tokens[0].dtype]
-    return ITensor((lanes,), dtype, (Loop(sum(itensor.tokens for itensor in tokens), lanes, 0),))
+def _in_a_row(tokens: int, dma: Dma) -> ITensor:
+    """All of them, each as bytes: what its share of a word has."""
+    lanes = dma.port_bits // 8 // dma.tokens_per_word
+    return ITensor((lanes,), "i8", (Loop(tokens, lanes, 0),))
 
 
 def _reader(design: Design, load: Transfer) -> LinalgOp:

@@ -12,6 +12,7 @@ from math import prod
 from typing import NamedTuple
 
 from compiler.analysis.as_made import as_made
+from compiler.analysis.even_intervals import with_even_intervals
 from compiler.analysis.growth import Part, Token, Unroll, Walk
 from compiler.analysis.inner_order import inner_orders
 from compiler.analysis.lanes import deal_lanes
@@ -154,6 +155,9 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
     deal_lanes(graph, unrolls, fixed, knobs, platform)
     nests = {name: nest for unroll in unrolls.values() for name, nest in unroll.nests.items()}
     parts = {part.op.name: part for unroll in unrolls.values() for part in unroll.parts}
+    for unroll in unrolls.values():
+        if len(unroll.parts) > 1:
+            nests |= with_even_intervals(graph, unroll.parts, nests, platform)
     nests = as_made(graph, nests, parts, set(knobs.walked_apart), platform)
     for op in reversed(graph.ops):
         if op.kind == "window":

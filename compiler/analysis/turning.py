@@ -166,7 +166,7 @@ class _Rounds:
         for load in {load.name: load for load in self.loaded.values() if len(load.writes) > 1}.values():
             assert isinstance(load, LoadTask)
             joint, streams = load.dma.joint, [access.stream for access in load.writes]
-            inside = len(joint.parts) if joint is not None and joint.apart else 0
+            inside = len(joint.parts) if joint is not None and joint.packed else 0
             rounds = joint.rounds if joint is not None and inside else 1
             in_rounds = [self._readers(stream, rounds) for stream in streams[:inside]]
             readers = [one for each in zip_longest(*in_rounds, fillvalue=[]) for one in each]

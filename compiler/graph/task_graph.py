@@ -140,16 +140,16 @@ class Part(NamedTuple):
 
 class Joint(NamedTuple):
     """What lies in one image: in each of `rounds` as many tokens of a part as in any other, parts one after the other
-    as they are used; then what lies `behind`, each whole. Parts pass one stream, or where they are `apart` one each;
-    what lies behind always has streams of its own. Of parts that are `packed`, each by itself and of its own type, the
-    tokens of a stream are the words.
+    as they are used; then what lies `behind`, each whole. Parts pass one stream, and what lies behind has streams of
+    its own. Where all are `packed`, each by itself and of its own type, parts have streams of their own, too: of their
+    tokens, or of the `words` that hold them.
     """
 
     rounds: int
     parts: tuple[Part, ...]
     behind: tuple[Part, ...] = ()
-    apart: bool = False
     packed: tuple["Dma", ...] = ()
+    words: bool = False
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -846,14 +846,14 @@ def _nest_json(nest: Nest) -> dict[str, Any]:
 
 
 def _joint_json(joint: Joint) -> dict[str, Any]:
-    parts, behind = (
-        [{"value": part.value, "layout": str(part.layout)} for part in side] for side in (joint.parts, joint.behind)
-    )
-    found: dict[str, Any] = {"rounds": joint.rounds, "parts": parts, **({"behind": behind} if behind else {})}
-    if joint.packed:
-        sizes = ({"tokens_per_word": p.tokens_per_word, "words_per_token": p.words_per_token} for p in joint.packed)
-        found["parts"] = [part | packing for part, packing in zip(parts, sizes, strict=True)]
-    return found | ({"apart": True} if joint.apart else {})
+    every: list[dict[str, Any]] = [
+        {"value": part.value, "layout": str(part.layout)} for part in (*joint.parts, *joint.behind)
+    ]
+    for part, packed in zip(every, joint.packed, strict=False):
+        part |= {"tokens_per_word": packed.tokens_per_word, "words_per_token": packed.words_per_token}
+    parts, behind = every[: len(joint.parts)], every[len(joint.parts) :]
+    found = {"rounds": joint.rounds, "parts": parts, **({"behind": behind} if behind else {})}
+    return found | ({"words": True} if joint.words else {})
 
 
 def task_json(task: Task) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Image:
 
     `files` holds the content of each channel, relative to the design directory; empty for intermediates. `parts`:
     several tensors lie in it, some tokens of each in every one of `rounds`, but of the last `behind`, which lie behind
-    all rounds; `sources` are those of all. Where these are `packed`, each is so by itself, one behind the other.
+    all rounds; `sources` are those of all. Where they are `packed`, each is so by itself.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Image:
         if self.parts:
             contents = [part.content(tensors) for part in self.parts]
             layouts = [part.layout for part in self.parts]
-            whole = join_packed(contents, layouts) if self.packed else join(contents, layouts, self.rounds, self.behind)
+            whole = (join_packed if self.packed else join)(contents, layouts, self.rounds, self.behind)
         else:
             whole = _content(self.sources, self.stacked, tensors)
         return whole.reshape(self.shape).astype(NATIVE[self.layout.dtype], copy=False)

@@ -132,18 +132,23 @@ def join(tensors: Sequence[Array], layouts: Sequence[Layout], rounds: int, behin
     return np.concatenate([rows.reshape(-1), *last])
 
 
-def join_packed(tensors: Sequence[Array], layouts: Sequence[Layout]) -> Array:
-    """Bytes of tensors that lie in one image one behind the other, each packed by itself for one channel. They have the
-    true shapes of `layouts`.
+def join_packed(tensors: Sequence[Array], layouts: Sequence[Layout], rounds: int = 1, behind: int = 0) -> Array:
+    """Bytes of tensors that lie in one image as those of `join`, each packed by itself for one channel: as many words
+    of one in each round as in any other. They have the true shapes of `layouts`.
     """
-    return np.frombuffer(b"".join(pack(t, layout)[0] for t, layout in zip(tensors, layouts, strict=True)), np.int8)
+    images = [np.frombuffer(pack(t, layout)[0], np.int8) for t, layout in zip(tensors, layouts, strict=True)]
+    first = len(images) - behind
+    rows = np.concatenate([image.reshape(rounds, -1) for image in images[:first]], axis=1)
+    return np.concatenate([rows.reshape(-1), *images[first:]])
 
 
-def split_packed(joined: Array, layouts: Sequence[Layout]) -> list[Array]:
+def split_packed(joined: Array, layouts: Sequence[Layout], rounds: int = 1, behind: int = 0) -> list[Array]:
     """The tensors, in their true shapes: the reverse of `join_packed`."""
-    ends = np.cumsum([layout.channel_bytes for layout in layouts])
-    parts = np.split(np.ascontiguousarray(joined).reshape(-1), ends[:-1])
-    return [unpack([part.tobytes()], layout) for part, layout in zip(parts, layouts, strict=True)]
+    sizes = [layout.channel_bytes for layout in layouts]
+    first = len(sizes) - behind
+    whole, *last = np.split(np.ascontiguousarray(joined).reshape(-1), np.cumsum(sizes)[first - 1 : -1])
+    parts = np.split(whole.reshape(rounds, -1), np.cumsum(sizes[:first])[:-1] // rounds, axis=1)
+    return [unpack([part.tobytes()], layout) for part, layout in zip([*parts, *last], layouts, strict=True)]
 
 
 def split(joined: Array, layouts: Sequence[Layout], rounds: int, behind: int = 0) -> list[Array]:

@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation
 
 from compiler.analysis.joint_loads import hindrance, hindrance_behind
 from compiler.analysis.names import operand_stream
-from compiler.analysis.shared_loads import hindrance_to_share, shared_loads, tokens_of_words
+from compiler.analysis.shared_loads import hindrance_to_share, shared_loads, shared_packing
 from compiler.analysis.transfers import run_of
 from compiler.dialects.dataflow_die import DieOp
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp
@@ -164,12 +164,12 @@ def verify_shared(design: Design) -> None:
         for name in names:
             if (why := hindrance_to_share(design, name)) is not None:
                 raise VerificationError(f"@{name} can not come through @{task}: {why}")
-        alike = {(load.kernel, load.itensor.dtype, load.packing) for load in map(design.loads.__getitem__, names)}
+        alike = {(load.kernel, load.packing) for load in map(design.loads.__getitem__, names)}
         if len(alike) > 1:
-            raise VerificationError(f"loads through @{task} are one: in one kernel, of one type, packed alike")
-        packing = design.loads[names[0]].packing
-        if packing is not None and tokens_of_words(design, names) % packing.tokens_per_word:
-            raise VerificationError(f"loads through @{task} each begin with a word")
+            raise VerificationError(f"loads through @{task} are one: in one kernel, packed alike")
+        packing, most = design.loads[names[0]].packing, shared_packing(design, names)
+        if packing is not None and (packing.channels > 1 or most.tokens_per_word % packing.tokens_per_word):
+            raise VerificationError(f"loads through @{task} each begin with a word of one port")
         if len({design.graph.consumers[design.loads[name].value][0][0].name for name in names}) < len(names):
             raise VerificationError(f"loads through @{task} are for an operation each")
 

@@ -5,7 +5,7 @@ The order in memory needs no decision: it is that of the itensor, without what i
 the design is compiled, other inputs by the host; an output that the next run reads is stored as that run loads it.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -16,7 +16,7 @@ from compiler.analysis.joint_loads import joint_load_of, tokens_between, words_t
 from compiler.analysis.loads import Width, dealt_ports, load_channels
 from compiler.analysis.resident import resident_loads
 from compiler.analysis.rows import given_rows, kept_rows, made_rows, row_tokens, tokens_of_rows
-from compiler.analysis.shared_loads import Group, shared_loads, shared_name, sharing, tokens_of_words
+from compiler.analysis.shared_loads import shared_name, shared_packing, sharings
 from compiler.analysis.tasks import plan_packing
 from compiler.graph.design import Design, Packing, Transfer
 from compiler.graph.layers import is_long
@@ -26,8 +26,8 @@ from compiler.passes.base import Pass
 class MaterializeDmas(Pass):
     """Give every load and store its packing: weights and the KV cache come through up to `hbm_channels` ports,
     everything else through one, or as many as hold it. A kernel that would have too many ports deals those that it may
-    have (`dealt_ports`); where `loads` are `joint` its small parameters share some, as few as that takes. What stays in
-    memory is packed row by row, and stored as it is loaded. Where `weights` are `resident`, or
+    have (`dealt_ports`); where `loads` are `joint` small parameters share ports, so that there are more for the slowest
+    load. What stays in memory is packed row by row, and stored as it is loaded. Where `weights` are `resident`, or
     those of an operation in `overrides`, parameters stay on the chip as far as it has room: they come through no port,
     or all of a kernel through one, in the first launch.
 
@@ -75,15 +75,11 @@ class MaterializeDmas(Pass):
             return next(fitting, first)  # what no number of channels holds is infeasible, and said to be
 
         widest = {name: packing_of_load(load, most) for name, load in design.loads.items() if name not in resident}
-        if self.knobs.loads == "joint":
-            design = self._shared(design, widest, memories)
-            for names in shared_loads(design).values():
-                between |= dict.fromkeys((design.loads[n].value for n in names), tokens_of_words(design, names))
-                widest |= {name: packing_of_load(design.loads[name], most) for name in names}
+        through, dealt = self._dealt(design, widest, packing_of_load, memories)
         filling = {name: plan_packing(design.loads[name].itensor.without_rereads(), 1, bits) for name in memories}
-        packed = widest | self._dealt(design, widest, packing_of_load, most, memories) | filling
+        packed = widest | dealt | filling
         loads = {
-            name: load._replace(packing=packed.get(name), resident=name in resident)
+            name: load._replace(packing=packed.get(name), resident=name in resident, through=through.get(name, ""))
             for name, load in design.loads.items()
         }
         packings = {load.value: load.packing for load in loads.values()}
@@ -96,55 +92,39 @@ class MaterializeDmas(Pass):
         stores = {name: store._replace(packing=packing_of(store)) for name, store in design.stores.items()}
         return replace(design, loads=loads, stores=stores)
 
-    @staticmethod
-    def _shared(design: Design, widest: Mapping[str, Packing], memories: Collection[str]) -> Design:
-        """The design with small parameters through ports that they share, in kernels that would have too many: first
-        those that move fewest words, until the others have as many ports as they can use.
-        """
-        over = dict[int, int]()
-        for key, names in _tasks(design, widest).items():
-            over[key[0]] = over.get(key[0], -_allowed(design, key[0], memories)) + _ports({key: names}, widest)
-        alone, loads = joint_load_of(design), dict(design.loads)
-        groups = sharing(design, (name for name in widest if name not in alone))
-
-        def words(group: Group) -> int:
-            return sum(_words(design, loads[name], widest[name]) for name in groups[group])
-
-        for group in sorted(groups, key=lambda group: (words(group), group)):
-            names, (kernel, *_) = groups[group], group
-            if over[kernel] > 0:
-                over[kernel] -= sum(widest[name].channels for name in names[1:])
-                loads |= {name: loads[name]._replace(through=shared_name(names[0])) for name in names}
-        return replace(design, loads=loads)
-
-    @staticmethod
     def _dealt(
+        self,
         design: Design,
         widest: Mapping[str, Packing],
         packing: Callable[[Transfer, int], Packing],
-        most: int,
         memories: Collection[str],
-    ) -> dict[str, Packing]:
-        """The loads of kernels that would have too many ports, with those that are dealt to them; what has no `widest`
-        packing has none. What a joint load brings is one load.
+    ) -> tuple[dict[str, str], dict[str, Packing]]:
+        """Of kernels that would have too many ports: the tasks through which loads come that share one, as few as it
+        takes for the slowest to be as fast as can be, then the next; and the packings of all, with the ports that are
+        dealt to them. What has no `widest` packing has none. What a joint load brings is one load.
         """
-        loads = _tasks(design, widest)
+        through, found = dict[str, str](), dict[str, Packing]()
+        loads, share = _tasks(design, widest), self.knobs.loads == "joint"
 
         def width(names: Iterable[str], ports: int) -> Width:
-            found = [(design.loads[name], packing(design.loads[name], ports)) for name in names]
-            cycles = sum(_words(design, load, packed) for load, packed in found)
-            return Width(max(packed.channels for _, packed in found), cycles)
+            packed = [(design.loads[name], packing(design.loads[name], ports)) for name in names]
+            return Width(max(p.channels for _, p in packed), sum(_cycles(design, load, p) for load, p in packed))
 
-        found = dict[str, Packing]()
         for kernel in range(design.kernels):
-            here = {key: names for key, names in loads.items() if key[0] == kernel}
+            here = {task: names for (number, task), names in loads.items() if number == kernel}
             allowed = _allowed(design, kernel, memories)
-            if _ports(here, widest) <= allowed:
+            if sum(max(widest[name].channels for name in names) for names in here.values()) <= allowed:
                 continue
-            widths = {key: _faster(width(names, ports + 1) for ports in range(most)) for key, names in here.items()}
-            for key, dealt in dealt_ports(widths, allowed).items():
-                found |= {name: packing(design.loads[name], dealt.ports) for name in here[key]}
-        return found
+            most = range(1, self.knobs.hbm_channels + 1)
+            widths = {task: _faster(width(names, ports) for ports in most) for task, names in here.items()}
+            alone = {task: widths[task][0].cycles for task, names in here.items() if share and names == [task]}
+            groups = min(sharings(design, alone), key=lambda groups: _slowest(_together(widths, groups), allowed))
+            for names in groups:
+                through |= dict.fromkeys(names, shared_name(names[0]))
+                found |= dict.fromkeys(names, shared_packing(design, names))
+            for task, dealt in dealt_ports(_together(widths, groups), allowed).items():
+                found |= {name: packing(design.loads[name], dealt.ports) for name in here.get(task, ())}
+        return through, found
 
     @staticmethod
     def _bytes(design: Design, load: Transfer, packing: Packing) -> int:
@@ -173,14 +153,23 @@ def _allowed(design: Design, kernel: int, memories: Collection[str]) -> int:
     return design.platform.hbm.kernel_ports - apart - filling
 
 
-def _ports(tasks: Mapping[tuple[int, str], Iterable[str]], packings: Mapping[str, Packing]) -> int:
-    return sum(max(packings[name].channels for name in names) for names in tasks.values())
+def _together(widths: Mapping[str, Sequence[Width]], groups: Iterable[Sequence[str]]) -> dict[str, Sequence[Width]]:
+    """With one for each of the groups of loads that share a port, in which one follows the other."""
+    found = dict(widths)
+    for names in groups:
+        found[shared_name(names[0])] = [Width(1, sum(found.pop(name)[0].cycles for name in names))]
+    return found
 
 
-def _words(design: Design, load: Transfer, packing: Packing) -> int:
-    """Words that a launch reads from each channel."""
-    tokens = _layers_of(design, load) * load.itensor.tokens
-    return -(-tokens // packing.tokens_per_word) * packing.words_per_token
+def _slowest(widths: Mapping[str, Sequence[Width]], allowed: int) -> list[int]:
+    """Ports that are missing, and the cycles of the loads with those that are dealt to them, of the slowest first."""
+    missing = max(0, sum(found[0].ports for found in widths.values()) - allowed)
+    return [missing, *sorted((dealt.cycles for dealt in dealt_ports(widths, allowed).values()), reverse=True)]
+
+
+def _cycles(design: Design, load: Transfer, packing: Packing) -> int:
+    """In which a launch reads it from as many channels: for each token one, or as many as it has words."""
+    return _layers_of(design, load) * load.itensor.tokens * packing.words_per_token
 
 
 def _layers_of(design: Design, load: Transfer) -> int:

@@ -168,10 +168,10 @@ class Checks:
         for name, tensor in zip(task.dma.values, tensors, strict=True):
             self.network.setdefault(name, exact(tensor))
         names, expected = [task.dma.value], [value]
-        if joint is not None and joint.packed:
+        if joint is not None and joint.words:
             ends = np.cumsum([dma.words * dma.port_bits // 8 for dma in joint.packed])
             names, expected = list(joint.values), np.split(value.reshape(-1), ends[:-1])
-        elif joint is not None and joint.apart:
+        elif joint is not None and joint.packed:
             names, expected = list(joint.values), tensors
         elif joint is not None and joint.behind:
             turns = len(joint.parts)

@@ -50,7 +50,7 @@ def join(tensors: Sequence[Array], joint: Joint | None) -> Array:
         return tensor
     if joint.packed:
         layouts = [_layout(dma.layout, dma) for dma in joint.packed]
-        return packing.join_packed(tensors, layouts)
+        return packing.join_packed(tensors, layouts, joint.rounds, len(joint.behind))
     return packing.join(tensors, _layouts(joint), joint.rounds, len(joint.behind))
 
 
@@ -59,7 +59,8 @@ def split(joined: Array, joint: Joint | None) -> list[Array]:
     if joint is None:
         return [joined]
     if joint.packed:
-        return packing.split_packed(joined, [_layout(dma.layout, dma) for dma in joint.packed])
+        layouts = [_layout(dma.layout, dma) for dma in joint.packed]
+        return packing.split_packed(joined, layouts, joint.rounds, len(joint.behind))
     return packing.split(joined, _layouts(joint), joint.rounds, len(joint.behind))
 
 

@@ -43,7 +43,7 @@ class Image:
     @property
     def fills(self) -> bool:
         """Whether it is what memories are filled with, which keep it between launches."""
-        return self.dma.joint is not None and bool(self.dma.joint.packed)
+        return self.dma.joint is not None and self.dma.joint.words
 
     @property
     def is_given(self) -> bool:

@@ -9,7 +9,7 @@ from layered_networks import folded_biased
 from plans import U55C
 
 from compiler.analysis.ports import kernel_ports
-from compiler.analysis.shared_loads import hindrance_to_share
+from compiler.analysis.shared_loads import hindrance_to_share, shared_loads
 from compiler.errors import VerificationError
 from compiler.graph.task_graph import LoadTask, TaskGraph
 from compiler.ir.read import parse_design
@@ -35,7 +35,7 @@ def built(ports: int, knobs: Knobs = KNOBS, layers: int = 3) -> TaskGraph:
 
 
 def test_what_is_small_shares_a_port_in_the_order_of_use_where_ports_are_short() -> None:
-    enough, short = built(31), built(4)
+    enough, short = built(31), built(3)
     load = short.task[SHARED]
     assert isinstance(load, LoadTask)
     assert SHARED not in enough.task
@@ -50,20 +50,22 @@ def test_what_is_small_shares_a_port_in_the_order_of_use_where_ports_are_short()
 
 def test_no_more_share_than_ports_are_missing_and_none_without_joint_loads() -> None:
     ports = sum(kernel_ports(built(31)))
-    assert SHARED not in built(ports).task
-    assert SHARED in built(ports - 1).task
-    assert SHARED not in built(4, replace(KNOBS, loads="own")).task
+    for missing, sharing in ((0, []), (1, [2]), (2, [3])):
+        design = planned(folded_biased(), KNOBS, with_ports(ports - missing))
+        assert [len(names) for names in shared_loads(design).values()] == sharing
+        assert sum(kernel_ports(built(ports - missing))) == ports - missing
+    assert not shared_loads(planned(folded_biased(), replace(KNOBS, loads="own"), with_ports(3)))
 
 
 def test_weights_inputs_and_what_comes_before_the_layers_do_not_share() -> None:
-    design = planned(folded_biased(), KNOBS, with_ports(4))
+    design = planned(folded_biased(), KNOBS, with_ports(3))
     assert hindrance_to_share(design, "load_h0_bias") is None
     for name in ("load_x", "load_h0_up_weight", "load_scores_weight"):
         assert hindrance_to_share(design, name) is not None
 
 
 def test_the_text_says_what_shares() -> None:
-    design = planned(folded_biased(), KNOBS, with_ports(4))
+    design = planned(folded_biased(), KNOBS, with_ports(3))
     text = design_text(design, "")
     assert f"through @{SHARED}" in text
     assert parse_design(text, design.platform) == design
@@ -76,13 +78,13 @@ STRATEGIES: tuple[FifoStrategy, ...] = ("conservative", "normal", "whole")
 def test_no_design_stops_and_none_is_much_slower(layers: int) -> None:
     for fifo, slices, prefetch in product(STRATEGIES, (1, 2), (0, 64)):
         knobs = replace(KNOBS, fifo=fifo, slices=slices, prefetch_kib=prefetch)
-        own, short = (simulate(built(ports, knobs, layers), U55C, buckets=0) for ports in (31, 4))
+        own, short = (simulate(built(ports, knobs, layers), U55C, buckets=0) for ports in (31, 3))
         assert short.deadlock is None, knobs
         assert short.cycles < 1.1 * own.cycles, knobs
 
 
 def test_fifos_behind_them_are_certified() -> None:
-    sizing = certify(built(4), U55C)
+    sizing = certify(built(3), U55C)
     assert simulate(sizing.tasks, U55C, buckets=0).deadlock is None
 
 
@@ -96,7 +98,7 @@ def test_fifos_behind_them_are_certified() -> None:
     ids=["a weight", "through two ports", "in words of another number of tokens"],
 )
 def test_loads_that_can_not_share_are_refused(old: str, new: str, why: str) -> None:
-    design = planned(folded_biased(), KNOBS, with_ports(4))
+    design = planned(folded_biased(), KNOBS, with_ports(3))
     text = design_text(design, "")
     assert old in text
     where = text.index(old)

@@ -25,7 +25,7 @@ LAYERS = 3
 SMALL = Gpt2Config(n_embd=64, n_head=4, n_layer=LAYERS, n_inner=256, n_positions=64, vocab_size=90)
 KNOBS = Knobs(default_tile_size=64, overall_unroll=1024, engines="shared", loads="joint")
 U55C = load_platform("u55c")
-FEW = replace(U55C, hbm=replace(U55C.hbm, kernel_ports=14))
+FEW = replace(U55C, hbm=replace(U55C.hbm, kernel_ports=10))
 CHUNK = {"position": 20, ROWS: PROMPT_ROWS}
 
 
@@ -76,13 +76,15 @@ def test_rows_follow_each_other_within_a_phase(bundle: Bundle, tasks: TaskGraph)
 
 def test_small_parameters_come_phase_by_phase(bundle: Bundle) -> None:
     design, tasks = planned(bundle.graph, KNOBS, FEW), planned_tasks(bundle.graph, KNOBS, FEW)
-    ((name, loads),) = shared_loads(design).items()
-    repeated, *behind = tasks.task[name].turns
-    assert isinstance(repeated, Repeat)
-    assert all(isinstance(phase, Repeat) for phase in repeated.body)
-    written = [[nest.writes[0].stream for nest in nests((phase,))] for phase in repeated.body]
-    assert len(written) > 1
-    assert sum(map(len, written)) + len(behind) == len(loads)
+    phases = list[int]()
+    for name, loads in shared_loads(design).items():
+        repeated, *behind = tasks.task[name].turns
+        assert isinstance(repeated, Repeat)
+        assert all(isinstance(phase, Repeat) for phase in repeated.body)
+        written = [[nest.writes[0].stream for nest in nests((phase,))] for phase in repeated.body]
+        phases.append(len(written))
+        assert sum(map(len, written)) + len(behind) == len(loads)
+    assert max(phases) > 1
 
 
 def test_a_chunk_moves_what_its_tokens_move(tasks: TaskGraph) -> None:

@@ -21,7 +21,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     tensors = tensors_of(network)
     expected = outputs_of(network, interpret(network, tensors))
     knobs = Knobs(default_tile_size=8, overall_unroll=64, engines="shared", loads="joint")
-    return make(tmp_path_factory.mktemp("shared"), network, tensors, expected, knobs, ports=4)
+    return make(tmp_path_factory.mktemp("shared"), network, tensors, expected, knobs, ports=3)
 
 
 def test_every_task_gets_what_is_its_own(made: Made, tmp_path: Path) -> None:
