@@ -67,8 +67,10 @@ class Growth:
     found for steps that somebody comes to.
     """
 
-    def __init__(self, part: Part, factors: Sequence[tuple[int, ...]], platform: Platform) -> None:
-        self.factors = factors
+    def __init__(
+        self, part: Part, factors: Sequence[tuple[int, ...]], platform: Platform, *, shared: bool = False
+    ) -> None:
+        self.factors, self._shared = factors, shared
         self.lanes = [prod(factor) for factor in factors]
         self.part, self._platform = part, platform
         self._cycles = dict[int, int]()
@@ -83,7 +85,13 @@ class Growth:
         """Of the whole operation, in all its runs (the paper's heap counts iterations only)."""
         found = self._cycles.get(step)
         if found is None:
-            of_a_run = run_cycles(self.part.op, self.nest(step), self._platform)
+            op, nest = self.part.op, self.nest(step)
+            if (
+                self._shared
+            ):  # its loops will be moved until it slows down no other (`compiler.analysis.even_intervals`)
+                loops = sorted(nest.loops, key=lambda loop: op.iterators[loop.dim] == "parallel")
+                nest = Nest(tuple(loops), nest.unroll)
+            of_a_run = run_cycles(op, nest, self._platform)
             found = self._cycles[step] = of_a_run * self.part.runs
         return found
 
@@ -185,7 +193,8 @@ def _joint_growth(parts: tuple[Part, ...], platform: Platform) -> tuple[Growth, 
     steps = [tuple(tuple(1 for _ in part.op.loops) for part in parts)]
     while (step := _joint_step(parts, order, lanes)) is not None:
         steps.append(step)
-    return tuple(Growth(part, factors, platform) for part, factors in zip(parts, zip(*steps, strict=True), strict=True))
+    whole = zip(parts, zip(*steps, strict=True), strict=True)
+    return tuple(Growth(part, factors, platform, shared=True) for part, factors in whole)
 
 
 def _joint_step(
