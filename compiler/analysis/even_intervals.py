@@ -26,7 +26,7 @@ def with_even_intervals(
     while left:
         part = left.pop()
         op, nest = part.op, found[part.op.name]
-        if initiation_interval(op, nest, part.multiplier, platform, kept) == 1:
+        if initiation_interval(op, nest, "fabric", platform, kept) == 1:  # of an adder in DSPs, as in `run_cycles`
             continue
         weights = {d for read in op.inputs if graph.value[read.value].role == "param" for d in read.dims}
         if (moved := _outward(nest, op.iterators, weights)) is None:

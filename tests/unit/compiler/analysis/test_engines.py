@@ -96,8 +96,9 @@ def test_an_engine_has_the_operators_of_one_operation_and_memory_for_the_largest
 
 
 def test_an_engine_takes_the_area_of_one_operation():
-    graph, lanes = chain(16, 16, 16), (TaskOverride("m1", unroll=32), TaskOverride("m2", unroll=32))
-    alone, shared = (built(graph, replace(KNOBS, engines=e, overrides=lanes)) for e in ("own", "shared"))
+    graph, lanes = chain(16, 32, 32), (TaskOverride("m1", unroll=32), TaskOverride("m2", unroll=32))
+    knobs = replace(KNOBS, default_tile_size=32, overrides=lanes)  # so large that sums wait for no addition
+    alone, shared = (built(graph, replace(knobs, engines=e)) for e in ("own", "shared"))
     one, both = task_resources(alone.task["m1"], alone, U55C), task_resources(shared.task["engine0"], shared, U55C)
     assert (both.dsp, both.bram36, both.uram) == (one.dsp, one.bram36, one.uram)
     assert one.lut < both.lut < 1.01 * one.lut  # a counter of turns

@@ -40,7 +40,7 @@ def test_results_leave_in_the_same_order_and_no_later_one_is_slower(loops: list[
 
 def interval(nest: Nest, kept: Nest) -> int:
     vectors = kept.accumulators(FIRST.op.iterators)
-    return initiation_interval(FIRST.op, nest, FIRST.multiplier, U55C, vectors)
+    return initiation_interval(FIRST.op, nest, "fabric", U55C, vectors)
 
 
 def test_what_is_fast_enough_stays() -> None:

@@ -67,6 +67,7 @@ def _unrolls(graph: LinalgGraph, knobs: Knobs) -> list[Unroll]:
 
 def _dealt_slowly(graph: LinalgGraph, knobs: Knobs, unrolls: dict[str, Unroll]) -> None:
     parts = {part.op.name: part for shared in sharing(graph, knobs, U55C) for part in shared}
+    served = {op for unroll in unrolls.values() for op in unroll.ops if len(unroll.ops) > 1}
 
     def nests_at(name: str, steps: int) -> dict[str, Nest]:
         unrolls[name].at += steps
@@ -78,7 +79,7 @@ def _dealt_slowly(graph: LinalgGraph, knobs: Knobs, unrolls: dict[str, Unroll]) 
         nests = {op: nest for n in unrolls for op, nest in nests_at(n, steps if n == changed else 0).items()}
         followed, words = followed_products(graph), words_handed_on(graph, U55C)
         waits = {op: _last_minus_first(parts[op].op, nests[op]) * graph.runs_of(op) for op in followed.values()}
-        cycles = {op: run_cycles(parts[op].op, nest, U55C) * graph.runs_of(op) for op, nest in nests.items()}
+        cycles = {op: _cycles(graph, op, nest, shared=op in served) for op, nest in nests.items()}
         own = {op: max(0, n - waits[followed[op]] // rows(op)) if op in followed else n for op, n in cycles.items()}
         return sum(max(cycles[op], words[op]) if op in words else n for op, n in own.items())
 
@@ -107,9 +108,18 @@ def _dealt_slowly(graph: LinalgGraph, knobs: Knobs, unrolls: dict[str, Unroll]) 
 
 def _own(graph: LinalgGraph, unroll: Unroll, later: dict[str, Nest]) -> float:
     def cycles(op: str, nest: Nest) -> int:
-        return run_cycles(graph.op[op], nest, U55C) * graph.runs_of(op)
+        return _cycles(graph, op, nest, shared=len(unroll.ops) > 1)
 
     return sum(cycles(op, unroll.nests[op]) - cycles(op, nest) for op, nest in later.items())
+
+
+def _cycles(graph: LinalgGraph, name: str, nest: Nest, *, shared: bool) -> int:
+    """Of all runs; where it takes turns its sums may come outermost."""
+    op = graph.op[name]
+    if shared:
+        sums = [loop for loop in nest.loops if op.iterators[loop.dim] == "reduction"]
+        nest = replace(nest, loops=(*sums, *(loop for loop in nest.loops if loop not in sums)))
+    return run_cycles(op, nest, U55C) * graph.runs_of(name)
 
 
 def _last_minus_first(op: LinalgOp, nest: Nest) -> int:

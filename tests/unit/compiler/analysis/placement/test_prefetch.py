@@ -90,7 +90,7 @@ def test_in_layers_a_load_goes_on_while_its_reader_rests() -> None:
 
 
 def test_a_load_that_never_rests_needs_no_more() -> None:
-    knobs = Knobs(default_tile_size=64, overall_unroll=512, engines="shared", loads="joint", stream_width=2048)
+    knobs = Knobs(default_tile_size=64, overall_unroll=512, engines="shared", loads="joint", stream_width=1024)
     assert not prefetch_depths(planned_tasks(layers(), knobs, U55C), U55C, 1 << 30)
 
 
