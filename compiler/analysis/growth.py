@@ -85,13 +85,10 @@ class Growth:
         """Of the whole operation, in all its runs (the paper's heap counts iterations only)."""
         found = self._cycles.get(step)
         if found is None:
-            op, nest = self.part.op, self.nest(step)
-            if (
-                self._shared
-            ):  # its loops will be moved until it slows down no other (`compiler.analysis.even_intervals`)
-                loops = sorted(nest.loops, key=lambda loop: op.iterators[loop.dim] == "parallel")
-                nest = Nest(tuple(loops), nest.unroll)
-            of_a_run = run_cycles(op, nest, self._platform)
+            if self._shared:
+                of_a_run = _turn_cycles(self.part, self.factors[step], self._platform)
+            else:
+                of_a_run = run_cycles(self.part.op, self.nest(step), self._platform)
             found = self._cycles[step] = of_a_run * self.part.runs
         return found
 
@@ -184,21 +181,21 @@ def holds(part: Part, factor: Sequence[int]) -> bool:
 @lru_cache(maxsize=4096)
 def _joint_growth(parts: tuple[Part, ...], platform: Platform) -> tuple[Growth, ...]:
     """Steps of operations that take turns: all have as many lanes of each role, which count once. The role grows along
-    which a lane costs least, as loops of a contraction do.
+    which a lane costs least, as loops of a contraction do, or which saves most cycles of what adds up parts.
     """
     first = parts[0].op
     of = roles(first)
     order = list(dict.fromkeys(of[d] for d in _growth_order(first)))
     lanes = dict.fromkeys(order, 1)
     steps = [tuple(tuple(1 for _ in part.op.loops) for part in parts)]
-    while (step := _joint_step(parts, order, lanes)) is not None:
+    while (step := _joint_step(parts, order, lanes, platform)) is not None:
         steps.append(step)
     whole = zip(parts, zip(*steps, strict=True), strict=True)
     return tuple(Growth(part, factors, platform, shared=True) for part, factors in whole)
 
 
 def _joint_step(
-    parts: Sequence[Part], order: Sequence[Role], lanes: dict[Role, int]
+    parts: Sequence[Part], order: Sequence[Role], lanes: dict[Role, int], platform: Platform
 ) -> tuple[tuple[int, ...], ...] | None:
     """Raise the lanes of one role to the next number that every operation can have; None where there is none."""
     found = list[tuple[float, int, int, tuple[tuple[int, ...], ...]]]()
@@ -206,12 +203,25 @@ def _joint_step(
         if (step := _next_of(role, parts, lanes)) is None:
             continue
         new, unrolls = step
-        found.append((_token_luts(parts[0], unrolls[0]) * lanes[role] / new, place, new, unrolls))
+        if _adds_parts(parts[0].op):
+            cost = float(sum(_turn_cycles(part, unroll, platform) for part, unroll in zip(parts, unrolls, strict=True)))
+        else:
+            cost = _token_luts(parts[0], unrolls[0]) * lanes[role] / new
+        found.append((cost, place, new, unrolls))
     if not found:
         return None
     _, place, new, unrolls = min(found)
     lanes[order[place]] = new
     return unrolls
+
+
+def _turn_cycles(part: Part, factor: tuple[int, ...], platform: Platform) -> int:
+    """Of a run that takes turns: its loops will be moved until it slows down no other
+    (`compiler.analysis.even_intervals`), its sums outermost if need be.
+    """
+    op, nest = part.op, _nest(part.op.loops, part.walk, factor)
+    loops = sorted(nest.loops, key=lambda loop: op.iterators[loop.dim] == "parallel")
+    return run_cycles(op, Nest(tuple(loops), nest.unroll), platform)
 
 
 def _next_of(

@@ -169,7 +169,9 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
 
 
 def sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[Part, ...]]:
-    """Operations that compute: those of one engine together, the one with most points first, the others alone."""
+    """Operations that compute: those of one engine together, the one with most points first, the others alone. What
+    adds up parts of products takes turns as these do.
+    """
     orders, bits, same = loop_orders(graph, knobs), _Bits.of(knobs, platform), Same(graph)
     groups: dict[Service | str, list[Part]] = {}
     for op in graph.ops:
@@ -178,9 +180,15 @@ def sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[
         tile = knobs.override(op.name).tile or knobs.default_tile_size
         walk = _walk(same, op.name, tile, orders[op.name])
         part = Part(op, walk, _tokens(same, op.name, bits), knobs.multiplier, graph.runs_of(op.name))
-        service = service_of(op) if knobs.engines == "shared" and op.is_contraction else None
+        service = service_of(op) if knobs.engines == "shared" and _takes_turns(graph, op) else None
         groups.setdefault(service or op.name, []).append(part)
     return [tuple(sorted(group, key=lambda part: -part.op.iterations)) for group in groups.values()]
+
+
+def _takes_turns(graph: LinalgGraph, op: LinalgOp) -> bool:
+    """Whether it may share lanes with others (`share-engines`): a product, or what adds up parts of one."""
+    sources = (graph.producer[read.value][0] for read in op.inputs if read.value in graph.producer)
+    return op.is_contraction or (op.name not in graph.outside and any(source.is_contraction for source in sources))
 
 
 def _window_nest(graph: LinalgGraph, op: LinalgOp, nests: dict[str, Nest]) -> Nest:
