@@ -17,6 +17,7 @@ from compiler.analysis.inner_order import told_apart
 from compiler.analysis.rows import row_loops
 from compiler.analysis.walked_together import walked_together
 from compiler.errors import InvalidInputError
+from compiler.graph.engine import service_of
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.same import Same
 from compiler.options import Knobs, LoopOrder
@@ -46,7 +47,7 @@ def _loop_orders(
     for op in graph.ops:
         over_rows = op.name in rows and op.iterators[rows[op.name]] == "reduction"
         wanted = "reduction-outer" if over_rows else preferred
-        order = _chosen(op, _inherited(op, arrival, parts), groups.get(op.name), wanted)
+        order = _chosen(op, _inherited(op, arrival, parts), groups.get(op.name), wanted, added_up(graph, op))
         orders[op.name] = order
         for out in op.outputs:
             arrival[out.value] = tuple(out.dims.index(d) for d in order if d in out.dims)
@@ -80,7 +81,20 @@ def _inherited(op: LinalgOp, arrival: Mapping[str, Order], parts: Container[tupl
     return tuple(dict.fromkeys((*arriving, *others)))
 
 
-def _chosen(op: LinalgOp, inherited: Order, groups: Order | None, preferred: LoopOrder) -> Order:
+def added_up(graph: LinalgGraph, op: LinalgOp) -> Order:
+    """Loops of a product over parts of results, which its reader adds up, and of that reader."""
+    made, found = op.outputs[0], list[int]()
+    if not op.is_contraction and service_of(op) is not None:
+        if any(graph.producer[o.value][0].is_contraction for o in op.inputs if o.value in graph.producer):
+            return tuple(d for d, kind in enumerate(op.iterators) if kind == "reduction")
+    for reader, number in graph.consumers[made.value]:
+        if op.is_contraction and not reader.is_contraction and service_of(reader) is not None:
+            dims = zip(made.dims, reader.inputs[number].dims, strict=True)
+            found += (own for own, read in dims if reader.iterators[read] == "reduction")
+    return tuple(found)
+
+
+def _chosen(op: LinalgOp, inherited: Order, groups: Order | None, preferred: LoopOrder, added_up: Order) -> Order:
     """The override's groups, each with its loops as they arrive; else all as they arrive, the reductions of a
     contraction where the knobs want them.
     """
@@ -97,4 +111,6 @@ def _chosen(op: LinalgOp, inherited: Order, groups: Order | None, preferred: Loo
         return inherited
     reductions = tuple(d for d in inherited if op.iterators[d] == "reduction")
     parallels = tuple(d for d in inherited if op.iterators[d] == "parallel")
-    return parallels + reductions if preferred == "reduction-inner" else reductions + parallels
+    if preferred == "reduction-inner":
+        return parallels + reductions
+    return tuple(dict.fromkeys((*added_up, *reductions, *parallels)))

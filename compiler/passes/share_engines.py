@@ -11,6 +11,7 @@ from itertools import count
 from typing_extensions import override
 
 from compiler.analysis.names import c_name
+from compiler.analysis.operators import initiation_interval
 from compiler.graph.design import Design, Engine
 from compiler.graph.engine import Served, Turn, served, slicing
 from compiler.graph.linalg_graph import LinalgOp
@@ -50,11 +51,15 @@ class ShareEngines(Pass):
         inside = [op for op in design.graph.ops if op.name not in design.graph.outside]  # else: turns in no layer
         names, engines = _names(design), dict[str, Engine]()
         for of in (_product, _sum_of_parts):
-            groups: dict[tuple[Source, Multiplier | None, Served], list[str]] = {}
+            groups: dict[tuple[Source, Multiplier | None, Served, int], list[str]] = {}
             for op in inside:
                 source, wanted = of(design, engines, op), served(Turn(op, design.nests[op.name]))
                 if source is not None and wanted is not None:
-                    groups.setdefault((source, design.multipliers.get(op.name), wanted), []).append(op.name)
+                    multiplier, nest = design.multipliers.get(op.name), design.nests[op.name]
+                    kept = nest.accumulators(op.iterators)
+                    # One that may start seldom, since it has few results, would slow down all others.
+                    interval = initiation_interval(op, nest, multiplier or "fabric", design.platform, kept)
+                    groups.setdefault((source, multiplier, wanted, interval), []).append(op.name)
             shared = [group for group in groups.values() if len(group) > 1]
             engines |= {name: self._engine(design, group) for group, name in zip(shared, names, strict=False)}
         return replace(design, engines=engines)
