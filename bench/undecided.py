@@ -46,7 +46,7 @@ def is_decided(source: ModelSource, request: NetworkRequest) -> bool:
 
 
 def at_once(network: LanguageModel, request: NetworkRequest, said: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What it says behind the text before each of the tokens `said`, which it reads in one go: sixteen times as fast as
+    """What it says behind the text before each of the tokens `said`, which it reads in one go: several times as fast as
     token by token, and the same where it says the same.
     """
     text, asked = list[int](), list[int]()

@@ -17,9 +17,9 @@ from onnx.reference import ReferenceEvaluator
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.imported import Imported, Sample
 from compiler.frontend.inputs.names import explained, unique_names
-from compiler.frontend.inputs.onnx_checks import array_of, describe, first_line, last_readers
+from compiler.frontend.inputs.onnx_checks import array_of, describe, first_line, last_readers, shape_of
 from compiler.frontend.inputs.onnx_rewrites import rewritten
-from compiler.frontend.inputs.onnx_shapes import replace, shape_of, with_shapes
+from compiler.frontend.inputs.onnx_shapes import replace, with_shapes
 from compiler.frontend.inputs.source import FileSource
 from compiler.frontend.lowering.normal_form import Argument
 from compiler.frontend.seeds import batch_of

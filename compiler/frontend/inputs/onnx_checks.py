@@ -54,7 +54,7 @@ def check_cost(model: onnx.ModelProto) -> None:
     """After shape inference: what the reference holds at once, how often it multiplies. Raises InvalidInputError."""
     graph = model.graph
     values = (*graph.input, *graph.value_info, *graph.output)
-    shapes = {v.name: tuple(d.dim_value for d in v.type.tensor_type.shape.dim) for v in values}
+    shapes = {v.name: shape_of(v) for v in values}
     if (products := sum(_products(node, shapes) for node in graph.node)) > MAX_PRODUCTS:
         raise InvalidInputError(
             f"the network multiplies {products} times; at most {MAX_PRODUCTS} are accepted: export fewer "
@@ -169,7 +169,7 @@ def _check_shape(value: ValueInfoProto) -> int:
                 f"{value.name!r} has a dimension {dim.dim_param or '?'!r} without a size; export with fixed sizes "
                 "(no dynamic_axes), one sequence or image at a time"
             )
-    return _elements(repr(value.name), tuple(d.dim_value for d in kind.shape.dim))
+    return _elements(repr(value.name), shape_of(value))
 
 
 def _elements(what: str, shape: tuple[int, ...]) -> int:
@@ -181,6 +181,11 @@ def _elements(what: str, shape: tuple[int, ...]) -> int:
             f"{what} has the shape {shown}, {elements} elements; at most {MAX_ELEMENTS} are accepted"
         )
     return elements
+
+
+def shape_of(value: ValueInfoProto) -> tuple[int, ...]:
+    """Of a value whose dimensions have sizes."""
+    return tuple(d.dim_value for d in value.type.tensor_type.shape.dim)
 
 
 def array_of(tensor: TensorProto) -> Array:

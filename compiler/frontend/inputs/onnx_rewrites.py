@@ -25,6 +25,7 @@ from onnx import NodeProto, helper, numpy_helper
 
 from compiler.errors import UnsupportedError
 from compiler.frontend.inputs.norms import Norm
+from compiler.frontend.inputs.onnx_checks import shape_of
 from compiler.frontend.inputs.onnx_resize import LINEAR, repeats, taps
 from compiler.frontend.scan.onnx_operators import OF_DATA
 
@@ -249,7 +250,7 @@ class _Rewritten:
         return [found.get(dim, 1.0) for dim in range(rank)]
 
     def _shape(self, name: str) -> list[int]:
-        return [d.dim_value for d in self.types[name].type.tensor_type.shape.dim]
+        return list(shape_of(self.types[name]))
 
     def _integers(self, hint: str, values: Sequence[int]) -> str:
         """The name of a new constant."""

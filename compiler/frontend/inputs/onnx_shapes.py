@@ -18,6 +18,7 @@ from compiler.frontend.inputs.onnx_checks import (
     check_shapes,
     describe,
     first_line,
+    shape_of,
 )
 from compiler.frontend.scan.bounds import MAX_INDICES
 
@@ -74,7 +75,7 @@ def _fold_indices(model: onnx.ModelProto, inferred: onnx.ModelProto | None = Non
 def _of_indices(
     node: NodeProto, stored: Mapping[str, Array], shapes: Mapping[str, Array], opsets: Mapping[str, int]
 ) -> Array | None:
-    """Its result, unless it is of anything else, or may be long. Raises UnsupportedError as `_evaluate`."""
+    """Its result, unless it is of anything else, or may be long. Raises UnsupportedError if onnx can not."""
     if node.op_type == "Shape" and not node.attribute:
         return shapes.get(node.input[0])
     given = {name: stored[name] for name in node.input if name in stored}
@@ -106,10 +107,6 @@ def _alone(node: NodeProto, given: Mapping[str, Array], opsets: Mapping[str, int
 def _is_sized(value: onnx.ValueInfoProto) -> bool:
     kind = value.type.tensor_type
     return kind.HasField("shape") and all(dim.HasField("dim_value") for dim in kind.shape.dim)
-
-
-def shape_of(value: onnx.ValueInfoProto) -> tuple[int, ...]:
-    return tuple(d.dim_value for d in value.type.tensor_type.shape.dim)
 
 
 def replace(field: Any, items: list[Any]) -> None:
