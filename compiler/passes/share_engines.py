@@ -18,8 +18,8 @@ from compiler.graph.linalg_graph import LinalgOp
 from compiler.options import Multiplier
 from compiler.passes.base import Pass
 
-Source = int | tuple[int, str]
-"""Of operations that may share an engine: their kernel, and the engine before it where they read its results."""
+Source = int | tuple[int, str, int]
+"""Of operations that may share an engine: their kernel; of those that read the results of one, it and their interval."""
 
 
 def _names(design: Design) -> Iterator[str]:
@@ -51,15 +51,11 @@ class ShareEngines(Pass):
         inside = [op for op in design.graph.ops if op.name not in design.graph.outside]  # else: turns in no layer
         names, engines = _names(design), dict[str, Engine]()
         for of in (_product, _sum_of_parts):
-            groups: dict[tuple[Source, Multiplier | None, Served, int], list[str]] = {}
+            groups: dict[tuple[Source, Multiplier | None, Served], list[str]] = {}
             for op in inside:
                 source, wanted = of(design, engines, op), served(Turn(op, design.nests[op.name]))
                 if source is not None and wanted is not None:
-                    multiplier, nest = design.multipliers.get(op.name), design.nests[op.name]
-                    kept = nest.accumulators(op.iterators)
-                    # One that may start seldom, since it has few results, would slow down all others.
-                    interval = initiation_interval(op, nest, multiplier or "fabric", design.platform, kept)
-                    groups.setdefault((source, multiplier, wanted, interval), []).append(op.name)
+                    groups.setdefault((source, design.multipliers.get(op.name), wanted), []).append(op.name)
             shared = [group for group in groups.values() if len(group) > 1]
             engines |= {name: self._engine(design, group) for group, name in zip(shared, names, strict=False)}
         return replace(design, engines=engines)
@@ -77,7 +73,13 @@ def _product(design: Design, _: Mapping[str, Engine], op: LinalgOp) -> Source | 
 
 
 def _sum_of_parts(design: Design, engines: Mapping[str, Engine], op: LinalgOp) -> Source | None:
-    """The kernel of what adds up the parts of a product, and the engine that makes them."""
+    """The kernel of what adds up the parts of a product, the engine that makes them, and the cycles between two starts:
+    one with few results, which start seldom, would slow down all others.
+    """
     made = {design.graph.producer[o.value][0].name for o in op.inputs if o.value in design.graph.producer}
     found = next((name for name, engine in engines.items() if made & set(engine.turns)), None)
-    return None if op.is_contraction or found is None else (design.kernel_of[op.name], found)
+    if op.is_contraction or found is None:
+        return None
+    nest, multiplier = design.nests[op.name], design.multipliers.get(op.name, "fabric")
+    interval = initiation_interval(op, nest, multiplier, design.platform, nest.accumulators(op.iterators))
+    return design.kernel_of[op.name], found, interval
