@@ -8,7 +8,7 @@ saves less than `LEAST_WORTH` of it.
 """
 
 import heapq
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -36,7 +36,7 @@ def deal_lanes(
     if knobs.unrolling == "slowest":
         _to_the_slowest(free, total, knobs.overall_unroll)
     else:
-        _Worth(graph, unrolls, platform, knobs.rows).deal(free, total, knobs.overall_unroll)
+        _Worth(graph, unrolls, knobs, platform).deal(free, total, knobs.overall_unroll)
 
 
 def _to_the_slowest(free: Mapping[str, Unroll], total: int, most: int) -> None:
@@ -68,12 +68,16 @@ class _Offer(NamedTuple):
 class _Worth:
     """What the next steps of each are worth. O(operations) for each step that is taken."""
 
-    def __init__(self, graph: LinalgGraph, unrolls: Mapping[str, Unroll], platform: Platform, rows: int) -> None:
-        self._unrolls, self._rows = unrolls, rows
+    def __init__(
+        self, graph: LinalgGraph, unrolls: Mapping[str, Unroll], knobs: Knobs, platform: Platform
+    ) -> None:
+        self._unrolls, self._rows = unrolls, knobs.rows
         self._sums = {op.name for op in graph.ops if op.reduction is not None}
         self._place = {op: (unroll, n) for unroll in unrolls.values() for n, op in enumerate(unroll.ops)}
         self._followed = followed_products(graph)
         self._words = words_handed_on(graph, platform)
+        self._loaded = weights_outside(graph) if knobs.weights == "streamed" else {}
+        self._word_bits = min(knobs.hbm_channels, platform.hbm.kernel_ports) * platform.hbm.port_bits
         self._followers: dict[str, list[str]] = {}
         for name in unrolls:
             if name in self._followed:
@@ -101,8 +105,12 @@ class _Worth:
     def _cycles(self, name: str, step: int) -> int:
         """That it adds to the time: of what follows a product, those for which the product's results wait. Of an engine
         they come as fast as it computes rows of a prompt side by side; what adds up parts of them is there as often.
+        Weights that are used once in a launch come no faster than through all ports.
         """
         cycles = self._unrolls[name].cycles_at(step)
+        if name in self._loaded:
+            factor = self._unrolls[name].growths[0].factors[step]
+            cycles = max(cycles, loading_cycles(self._loaded[name], factor, self._word_bits))
         if name in self._words:
             return max(cycles, self._words[name])
         if name not in self._followed:
@@ -135,6 +143,30 @@ def words_handed_on(graph: LinalgGraph, platform: Platform) -> Mapping[str, int]
         graph.producer[v.name][0].name: prod(v.shape) * DTYPE_BITS[v.dtype] for v in values if v.name in graph.producer
     }
     return {name: -(-count // platform.hbm.port_bits) * graph.runs_of(name) for name, count in bits.items()}
+
+
+class Weights(NamedTuple):
+    """Of a product: their loops among its own, the points of these, and bits of one."""
+
+    dims: tuple[int, ...]
+    points: int
+    bits: int
+
+
+def weights_outside(graph: LinalgGraph) -> Mapping[str, Weights]:
+    """Of products outside of layers: far more of them than the chip holds come while one of these runs, and only then."""
+    found = dict[str, Weights]()
+    for op in map(graph.op.__getitem__, graph.outside):
+        for read in op.inputs if op.is_contraction else ():
+            if (value := graph.value[read.value]).role == "param":
+                found[op.name] = Weights(read.dims, prod(value.shape), DTYPE_BITS[value.dtype])
+    return found
+
+
+def loading_cycles(weights: Weights, factor: Sequence[int], word_bits: int) -> int:
+    """Of as many words a token as it has, with these points side by side along each loop."""
+    token = prod(factor[d] for d in weights.dims)
+    return -(-weights.points // token) * -(-token * weights.bits // word_bits)
 
 
 def followed_products(graph: LinalgGraph) -> Mapping[str, str]:

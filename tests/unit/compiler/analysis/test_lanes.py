@@ -1,7 +1,7 @@
 """Who grows: the rule that asks what lanes are worth, against one that works everything out anew before each step."""
 
 from dataclasses import replace
-from math import inf, prod
+from math import ceil, inf, prod
 
 import pytest
 from layered_networks import with_outside
@@ -22,6 +22,7 @@ from compiler.platforms.platform import load_platform
 from dse.evaluate import evaluate
 
 U55C = load_platform("u55c")
+PORT_BITS = 512
 LAYERS = folded(with_outside(8))
 assert LAYERS is not None
 GRAPHS = {
@@ -114,12 +115,18 @@ def _own(graph: LinalgGraph, unroll: Unroll, later: dict[str, Nest]) -> float:
 
 
 def _cycles(graph: LinalgGraph, name: str, nest: Nest, *, shared: bool) -> int:
-    """Of all runs; where it takes turns its sums may come outermost."""
-    op = graph.op[name]
+    """Of all runs; where it takes turns its sums may come outermost. Weights outside of layers come through one port."""
+    op, loading = graph.op[name], 0
+    if name in graph.outside and op.is_contraction:
+        for read in op.inputs:
+            shape = graph.value[read.value].shape
+            tokens = prod(n // nest.unroll[d] for n, d in zip(shape, read.dims, strict=True))
+            bits = prod(nest.unroll[d] for d in read.dims) * DTYPE_BITS[graph.value[read.value].dtype]
+            loading = tokens * ceil(bits / PORT_BITS) if graph.value[read.value].role == "param" else loading
     if shared:
         sums = [loop for loop in nest.loops if op.iterators[loop.dim] == "reduction"]
         nest = replace(nest, loops=(*sums, *(loop for loop in nest.loops if loop not in sums)))
-    return run_cycles(op, nest, U55C) * graph.runs_of(name)
+    return max(loading, run_cycles(op, nest, U55C) * graph.runs_of(name))
 
 
 def _last_minus_first(op: LinalgOp, nest: Nest) -> int:
