@@ -68,9 +68,7 @@ class _Offer(NamedTuple):
 class _Worth:
     """What the next steps of each are worth. O(operations) for each step that is taken."""
 
-    def __init__(
-        self, graph: LinalgGraph, unrolls: Mapping[str, Unroll], knobs: Knobs, platform: Platform
-    ) -> None:
+    def __init__(self, graph: LinalgGraph, unrolls: Mapping[str, Unroll], knobs: Knobs, platform: Platform) -> None:
         self._unrolls, self._rows = unrolls, knobs.rows
         self._sums = {op.name for op in graph.ops if op.reduction is not None}
         self._place = {op: (unroll, n) for unroll in unrolls.values() for n, op in enumerate(unroll.ops)}
