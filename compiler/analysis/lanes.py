@@ -105,10 +105,12 @@ class _Worth:
         they come as fast as it computes rows of a prompt side by side; what adds up parts of them is there as often.
         Weights that are used once in a launch come no faster than through all ports.
         """
-        cycles = self._unrolls[name].cycles_at(step)
-        if name in self._loaded:
-            factor = self._unrolls[name].growths[0].factors[step]
-            cycles = max(cycles, loading_cycles(self._loaded[name], factor, self._word_bits))
+        unroll = self._unrolls[name]
+        cycles = unroll.cycles_at(step)
+        for growth in unroll.growths:
+            if (weights := self._loaded.get(growth.part.op.name)) is not None:
+                loading = loading_cycles(weights, growth.factors[step], self._word_bits)
+                cycles += max(0, loading - growth.cycles(step))
         if name in self._words:
             return max(cycles, self._words[name])
         if name not in self._followed:
@@ -152,7 +154,7 @@ class Weights(NamedTuple):
 
 
 def weights_outside(graph: LinalgGraph) -> Mapping[str, Weights]:
-    """Of products outside of layers: far more of them than the chip holds come while one of these runs, and only then."""
+    """Of products outside of layers: far more of them than the chip holds come while one of these runs, only then."""
     found = dict[str, Weights]()
     for op in map(graph.op.__getitem__, graph.outside):
         for read in op.inputs if op.is_contraction else ():

@@ -84,9 +84,9 @@ def _inherited(op: LinalgOp, arrival: Mapping[str, Order], parts: Container[tupl
 def added_up(graph: LinalgGraph, op: LinalgOp) -> Order:
     """Loops of a product over parts of results, which its reader adds up, and of that reader."""
     made, found = op.outputs[0], list[int]()
-    if not op.is_contraction and service_of(op) is not None:
-        if any(graph.producer[o.value][0].is_contraction for o in op.inputs if o.value in graph.producer):
-            return tuple(d for d, kind in enumerate(op.iterators) if kind == "reduction")
+    sources = [graph.producer[o.value][0] for o in op.inputs if o.value in graph.producer]
+    if not op.is_contraction and service_of(op) is not None and any(source.is_contraction for source in sources):
+        return tuple(d for d, kind in enumerate(op.iterators) if kind == "reduction")
     for reader, number in graph.consumers[made.value]:
         if op.is_contraction and not reader.is_contraction and service_of(reader) is not None:
             dims = zip(made.dims, reader.inputs[number].dims, strict=True)

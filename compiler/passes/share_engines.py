@@ -19,7 +19,7 @@ from compiler.options import Multiplier
 from compiler.passes.base import Pass
 
 Source = int | tuple[int, str, int]
-"""Of operations that may share an engine: their kernel; of those that read the results of one, it and their interval."""
+"""Of operations that may share an engine: their kernel; where they read the results of one, it and their interval."""
 
 
 def _names(design: Design) -> Iterator[str]:

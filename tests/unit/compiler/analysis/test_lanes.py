@@ -118,7 +118,7 @@ def _own(graph: LinalgGraph, unroll: Unroll, later: dict[str, Nest]) -> float:
 
 
 def _cycles(graph: LinalgGraph, name: str, nest: Nest, *, shared: bool) -> int:
-    """Of all runs; where it takes turns its sums may come outermost. Weights outside of layers come through one port."""
+    """Of all runs; where it takes turns its sums may come outermost. Weights outside of layers have one port."""
     op, loading = graph.op[name], 0
     if name in graph.outside and op.is_contraction:
         for read in op.inputs:
