@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler.design_dir import OnStage, read_design
-from compiler.errors import InvalidInputError, Violation
+from compiler.errors import InvalidInputError, ToolError, Violation
 from compiler.frontend.bundle import Bundle, import_model
 from compiler.frontend.cached import make_once
 from compiler.frontend.files import sources_digest
@@ -272,12 +272,21 @@ def hidden_error(tokens: Sequence[int], states: NDArray[Any], reference: Mapping
 def copy_for_board(prepared: Prepared, out: Path) -> None:
     """Write network/ and design/ into `out`: all that `host/generate.py` needs on a board's machine.
 
-    Raises InvalidInputError where `out` holds something.
+    Raises InvalidInputError where `out` holds something, ToolError where there is no room for it: nothing is left then.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InvalidInputError(f"{out} exists and is not empty; name another directory")
-    for name, source in (("network", prepared.network), ("design", prepared.design)):
-        shutil.copytree(source, out / name, ignore=shutil.ignore_patterns(BOARD_FOLDER))
+    sources = {"network": prepared.network, "design": prepared.design}
+    try:
+        for name, source in sources.items():
+            shutil.copytree(source, out / name, ignore=shutil.ignore_patterns(BOARD_FOLDER))
+    except shutil.Error as error:  # of several files: (from, to, why) of each
+        for name in sources:
+            shutil.rmtree(out / name, ignore_errors=True)
+        _, file, why = error.args[0][0]
+        raise ToolError(
+            f"cannot write {file}: {why}; free space, or name another directory, and run it again"
+        ) from error
 
 
 def _design(bundle: Bundle, knobs: Knobs, platform: Platform, cache: Path, say: OnStage) -> Path:

@@ -11,6 +11,8 @@ from compiler.simulator.timing.prompt_rows import ROWS
 from compiler.simulator.timing.simulate import StoredDesign, read_directory, simulate_design
 from compiler.whole_token import Lengths, Reply
 
+SECONDS = 600.0  # of the processor, for each launch: one of the usual design of llama-1.1b, 29 million cycles, takes 60
+
 
 def stored_reply(directory: Path) -> Reply | None:
     """One of the lengths by which designs are measured; None where the design chooses no tokens. Raises as below."""
@@ -53,7 +55,9 @@ def whole_reply(directory: Path, lengths: Lengths, least: float, as_if: StoredDe
 
 def _simulated(stored: StoredDesign, values: Values) -> float:
     """Simulated microseconds."""
-    found = simulate_design(stored.design, stored.platform, clock_mhz=stored.clock_mhz, launches=(values,), buckets=0)
+    found = simulate_design(
+        stored.design, stored.platform, clock_mhz=stored.clock_mhz, launches=(values,), buckets=0, seconds=SECONDS
+    )
     if found.deadlock is not None:
         raise VerificationError(f"{stored.design.name}: {found.deadlock.text}")
     return found.latency_us

@@ -1,15 +1,18 @@
 """The whole network: lengths and refusals, then every family through the host program, token for token."""
 
 import json
+import os
 import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
+from errno import ENOSPC
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import fake_pyxrt
 import numpy as np
@@ -20,7 +23,7 @@ from tiny_models import TINY_MODELS, tiny_model
 
 from compiler.analysis.prompt_rows import PROMPT_ROWS
 from compiler.design_dir import read_design, silent
-from compiler.errors import InvalidInputError, UnsupportedError
+from compiler.errors import InvalidInputError, ToolError, UnsupportedError
 from compiler.frontend.models.config import ModelSource, config_from_fields
 from compiler.generation import (
     GenerateOptions,
@@ -476,6 +479,23 @@ def test_the_emitted_program_generates_without_millrace(ended: Prepared, tmp_pat
     assert (refused.returncode, "--end is 1000; the network has tokens 0 to 9" in refused.stderr) == (2, True)
     with pytest.raises(InvalidInputError, match="is not empty"):
         copy_for_board(ended, tmp_path / "out")
+
+
+def test_a_full_disk_is_said_and_nothing_is_left_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("network", "design"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "layer.npz").write_bytes(b"weights")
+    made, copied = Mock(network=tmp_path / "network", design=tmp_path / "design"), shutil.copyfile
+
+    def full(source: os.PathLike[str], target: Path, **options: bool) -> None:
+        copied(source, target, **options)
+        if Path(source).parent.name == "design":
+            raise OSError(ENOSPC, os.strerror(ENOSPC), str(target))
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    with pytest.raises(ToolError, match=r"cannot write .*layer\.npz: .*No space left.*; free space, or name another"):
+        copy_for_board(made, tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 @pytest.mark.slow
