@@ -74,7 +74,7 @@ class _Worth:
         self._place = {op: (unroll, n) for unroll in unrolls.values() for n, op in enumerate(unroll.ops)}
         self._followed = followed_products(graph)
         self._words = words_handed_on(graph, platform)
-        self._loaded = weights_outside(graph) if knobs.weights == "streamed" else {}
+        self._loaded = weights_outside(graph) if knobs.weights == "streamed" else dict[str, Weights]()
         self._word_bits = min(knobs.hbm_channels, platform.hbm.kernel_ports) * platform.hbm.port_bits
         self._followers: dict[str, list[str]] = {}
         for name in unrolls:

@@ -129,8 +129,8 @@ def _token(graph: LinalgGraph, op: LinalgOp, operand: Operand, bits: _Bits) -> T
 def _walk(same: Same[LinalgGraph], name: str, tile: int, outer: Order, parts_outside: bool) -> Walk:
     graph = same.value
     op = graph.op[name]
-    single = _chunked_dims(graph, op) | _lines(same)[name]
-    single |= set(added_up(graph, op)) if parts_outside else set()
+    outside = added_up(graph, op) if parts_outside else ()
+    single = _chunked_dims(graph, op) | _lines(same)[name] | set(outside)
     return Walk(tile_sizes(op, tile, single), outer, inner_orders(graph)[name])
 
 
