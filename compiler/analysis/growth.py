@@ -4,6 +4,7 @@ The path of a growth is the operation's own; how far it goes along it is `compil
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from math import isqrt, lcm, prod
 from typing import NamedTuple
@@ -85,10 +86,10 @@ class Growth:
         """Of the whole operation, in all its runs (the paper's heap counts iterations only)."""
         found = self._cycles.get(step)
         if found is None:
-            if self._shared:
-                of_a_run = _turn_cycles(self.part, self.factors[step], self._platform)
-            else:
-                of_a_run = run_cycles(self.part.op, self.nest(step), self._platform)
+            op, nest = self.part.op, self.nest(step)
+            if self._shared and op.is_contraction:  # until it slows down no other: `compiler.analysis.even_intervals`
+                nest = _sums_outermost(op, nest)
+            of_a_run = run_cycles(op, nest, self._platform)
             found = self._cycles[step] = of_a_run * self.part.runs
         return found
 
@@ -137,8 +138,6 @@ def _grow(part: Part, order: Sequence[int], factor: list[int], platform: Platfor
     of neighbours.
     """
     tile = part.walk.tile
-    if _adds_parts(part.op):
-        order = sorted(order, key=lambda d: part.op.iterators[d] == "reduction")
     found = list[tuple[float, int, int, int]]()
     for place, dim in enumerate(order):
         old = factor[dim]
@@ -181,7 +180,7 @@ def holds(part: Part, factor: Sequence[int]) -> bool:
 @lru_cache(maxsize=4096)
 def _joint_growth(parts: tuple[Part, ...], platform: Platform) -> tuple[Growth, ...]:
     """Steps of operations that take turns: all have as many lanes of each role, which count once. The role grows along
-    which a lane costs least, as loops of a contraction do, or which saves most cycles of what adds up parts.
+    which a lane costs least, as loops of one operation do.
     """
     first = parts[0].op
     of = roles(first)
@@ -194,6 +193,10 @@ def _joint_growth(parts: tuple[Part, ...], platform: Platform) -> tuple[Growth, 
     return tuple(Growth(part, factors, platform, shared=True) for part, factors in whole)
 
 
+def _sums_outermost(op: LinalgOp, nest: Nest) -> Nest:
+    return replace(nest, loops=tuple(sorted(nest.loops, key=lambda loop: op.iterators[loop.dim] == "parallel")))
+
+
 def _joint_step(
     parts: Sequence[Part], order: Sequence[Role], lanes: dict[Role, int], platform: Platform
 ) -> tuple[tuple[int, ...], ...] | None:
@@ -203,25 +206,14 @@ def _joint_step(
         if (step := _next_of(role, parts, lanes)) is None:
             continue
         new, unrolls = step
-        if _adds_parts(parts[0].op):
-            cost = float(sum(_turn_cycles(part, unroll, platform) for part, unroll in zip(parts, unrolls, strict=True)))
-        else:
-            cost = _token_luts(parts[0], unrolls[0]) * lanes[role] / new
+        alike = parts if _adds_parts(parts[0].op) else parts[:1]
+        cost = sum(_cost(part, unroll, platform) for part, unroll in zip(alike, unrolls, strict=False))
         found.append((cost, place, new, unrolls))
     if not found:
         return None
     _, place, new, unrolls = min(found)
     lanes[order[place]] = new
     return unrolls
-
-
-def _turn_cycles(part: Part, factor: tuple[int, ...], platform: Platform) -> int:
-    """Of a run that takes turns: its loops will be moved until it slows down no other
-    (`compiler.analysis.even_intervals`), its sums outermost if need be.
-    """
-    op, nest = part.op, _nest(part.op.loops, part.walk, factor)
-    loops = sorted(nest.loops, key=lambda loop: op.iterators[loop.dim] == "parallel")
-    return run_cycles(op, Nest(tuple(loops), nest.unroll), platform)
 
 
 def _next_of(
@@ -302,8 +294,8 @@ _kept_nest = lru_cache(maxsize=16384)(_nest)  # the steps that the heap only pas
 
 def _growth_order(op: LinalgOp) -> list[int]:
     dims = list(range(len(op.loops) - 1, -1, -1))
-    if not op.is_contraction:
-        return dims
+    if not op.is_contraction:  # what adds up parts along results first: side by side, it waits for all parts of one
+        return sorted(dims, key=lambda d: _adds_parts(op) and op.iterators[d] == "reduction")
     # Dimensions that every operand lacks somewhere are reuse; the ones a weight has bring bandwidth: those first.
     shared = {d for d in dims if all(d in operand.dims for operand in (*op.inputs, *op.outputs) if operand.dims)}
     return [d for d in dims if d not in shared] + [d for d in dims if d in shared]
