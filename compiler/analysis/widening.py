@@ -4,19 +4,21 @@ they are read.
 A load has as many words in a cycle as ports, and such a token in several. Were it the load that puts tokens together,
 a stream as wide as they are would lead from the die of the HBM to that of the engine, for tokens of which none comes in
 most cycles. So what crosses is as wide as what comes; what waits for the engine does so behind it, as tokens
-(`compiler.analysis.placement.prefetch`).
+(`compiler.analysis.placement.prefetch`). Where an engine has slices, a word has as much of each of them, so that each
+puts its own tokens together, and may lie on another die than others.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import prod
+from typing import NamedTuple
 
 from compiler.analysis.fifo import BRIDGE_DEPTH
 from compiler.analysis.names import input_stream, widening_name
 from compiler.analysis.operators import READ_WRITE_CYCLES
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.program import Access, LoopNest, Program, Repeat, nests, with_nests
-from compiler.graph.task_graph import LanesTask, LoadTask, Stream, Task, TaskGraph, TimingSpec
+from compiler.graph.program import Access, Gate, LoopNest, Program, Repeat, nests, with_nests
+from compiler.graph.task_graph import Dealt, LanesTask, LoadTask, Stream, Task, TaskGraph, TimingSpec
 
 AS_IT_COMES = "a task reads it in every cycle"
 _PASSING = TimingSpec((), 1, READ_WRITE_CYCLES)
@@ -26,7 +28,8 @@ def with_widening(
     tasks: Sequence[Task], streams: Sequence[Stream], inputs: Collection[str]
 ) -> tuple[list[Task], list[Stream]]:
     """Beside the other tasks those that put together tokens of several whole words which loads write to `inputs` of
-    engines. O(tasks).
+    engines: in front of what deals a token out to slices, or where a word has as much of each of them, behind that.
+    O(tasks).
     """
     by_name = {stream.name: stream for stream in streams}
     pieces = {
@@ -37,18 +40,71 @@ def with_widening(
         if stream in inputs and by_name[stream].width == words * task.dma.word_bits
     }
     source = {task.name: task for task in tasks}
-    made: list[Task] = [_in_pieces(task, pieces) if isinstance(task, LoadTask) else task for task in tasks]
+    deals = {name: _deal(source[by_name[name].target], count, by_name) for name, count in pieces.items()}
+    behind = {part.stream: deal for deal in deals.values() if deal is not None for part in deal.task.writes}
+    dealing = {deal.task.name: deal for deal in behind.values()}
+    made = [_dealing(task, dealing[task.name]) if task.name in dealing else task for task in tasks]
+    made = [_in_pieces(task, pieces, deals) if isinstance(task, LoadTask) else task for task in made]
     led: list[Stream] = []
     for stream in streams:
-        if (count := pieces.get(stream.name)) is None:
+        if (deal := behind.get(stream.name)) is not None:
+            count, program = deal.pieces, _whole_tokens(deal, stream.name)
+        elif (deal := deals.get(stream.name)) is not None:
+            led.append(stream._replace(itensor=_pieces(stream.itensor, deal.pieces)))
+            continue
+        elif (count := pieces.get(stream.name, 1)) > 1:
+            program = source[stream.source].program
+        else:
             led.append(stream)
             continue
         name = widening_name(stream.name)
-        made.append(_widening(source[stream.source], stream, count))
+        made.append(_widening(source[stream.source].kernel, program, stream.name, count))
         words = Stream(input_stream(name), stream.source, name, _pieces(stream.itensor, count), BRIDGE_DEPTH)
         led.append(words._replace(reason=AS_IT_COMES))
         led.append(stream._replace(source=name))
     return made, led
+
+
+class _Deal(NamedTuple):
+    """What deals out tokens that come in so many pieces."""
+
+    task: LanesTask
+    pieces: int
+
+
+def _deal(reader: Task, pieces: int, streams: Mapping[str, Stream]) -> _Deal | None:
+    """The reader, if it can deal out pieces as well as tokens; None where it does anything else."""
+    if not isinstance(reader, LanesTask) or len(reader.writes) == 1:
+        return None
+    lanes = {prod(streams[part.stream].itensor.element) for part in reader.writes}
+    return _Deal(reader, pieces) if all(lane % pieces == 0 for lane in lanes) else None
+
+
+def _dealing(task: Task, deal: _Deal) -> LanesTask:
+    """Deals out each piece of a token, which has a piece of every part."""
+
+    def each_piece(nest: LoopNest) -> LoopNest:
+        return replace(nest, trips=(*nest.trips, deal.pieces), writes=tuple(map(_to_widening, nest.writes)))
+
+    assert isinstance(task, LanesTask)
+    turns = with_nests(task.program, each_piece)
+    timing = TimingSpec((), task.timing.ii, task.timing.depth)
+    return replace(task, timing=timing, writes=tuple(map(_to_widening, task.writes)), turns=turns, blocks=1)
+
+
+def _to_widening(access: Access) -> Access:
+    return access._replace(stream=input_stream(widening_name(access.stream)))
+
+
+def _whole_tokens(deal: _Deal, part: str) -> Program:
+    """What the task does that deals out tokens, as one that writes such a part behind the last piece of each."""
+
+    def at_end(nest: LoopNest) -> LoopNest:
+        last = Gate(len(nest.trips), deal.pieces - 1, deal.pieces)
+        writes = tuple(a._replace(gates=(*a.gates, last)) for a in nest.writes if a.stream == part)
+        return replace(nest, trips=(*nest.trips, deal.pieces), writes=writes)
+
+    return with_nests(deal.task.program, at_end)
 
 
 def in_words(tasks: TaskGraph, stream: Stream) -> bool:
@@ -57,6 +113,14 @@ def in_words(tasks: TaskGraph, stream: Stream) -> bool:
     """
     target = tasks.task[stream.target]
     return isinstance(target, LanesTask) and target.pieces > 1
+
+
+def streams_in_pieces(tasks: Sequence[Task]) -> Iterator[str]:
+    """Streams whose tokens are put together behind them."""
+    lanes = [task for task in tasks if isinstance(task, LanesTask)]
+    found = {task.reads[0].stream for task in lanes if task.pieces > 1}
+    yield from found
+    yield from (task.reads[0].stream for task in lanes if found.issuperset(write.stream for write in task.writes))
 
 
 def _words_of_tokens(load: LoadTask) -> Iterator[tuple[str, int]]:
@@ -77,7 +141,7 @@ def _pieces(itensor: ITensor, count: int) -> ITensor:
     return ITensor((lanes,), itensor.dtype, tuple(reversed(loops)))
 
 
-def _in_pieces(load: LoadTask, pieces: Mapping[str, int]) -> LoadTask:
+def _in_pieces(load: LoadTask, pieces: Mapping[str, int], deals: Mapping[str, _Deal | None]) -> LoadTask:
     """The load without what puts words together."""
     if pieces.keys().isdisjoint(access.stream for access in load.writes):
         return load
@@ -88,17 +152,23 @@ def _in_pieces(load: LoadTask, pieces: Mapping[str, int]) -> LoadTask:
         )
 
     def _each(access: Access) -> Access:
-        return Access(input_stream(widening_name(access.stream)), access.gates[:-1])
+        word = access._replace(gates=access.gates[:-1])
+        return word if deals[access.stream] is not None else _to_widening(word)
 
     program = with_nests(load.program, each_word)
     writes = tuple(_each(a)._replace(gates=()) if a.stream in pieces else a for a in load.writes)
     timing = TimingSpec((), load.timing.ii, load.timing.depth)
-    return replace(load, timing=timing, writes=writes, turns=program)
+    made = replace(load, timing=timing, writes=writes, turns=program)
+    deal, joint = deals.get(load.writes[0].stream), load.dma.joint
+    if deal is None or joint is None:
+        return made
+    dealt = Dealt(len(deal.task.writes), deal.task.blocks, deal.pieces)
+    return replace(made, dma=replace(load.dma, joint=joint._replace(dealt=dealt)))
 
 
-def _widening(load: Task, stream: Stream, count: int) -> LanesTask:
-    """What puts the tokens of a stream together, as often as the load writes one."""
-    name = widening_name(stream.name)
+def _widening(kernel: int, whole: Program, stream: str, count: int) -> LanesTask:
+    """What puts the tokens of a stream together, as often as a task with this program writes one."""
+    name = widening_name(stream)
     read = input_stream(name)
 
     def parts(program: Program) -> Iterator[LoopNest | Repeat]:
@@ -106,9 +176,9 @@ def _widening(load: Task, stream: Stream, count: int) -> LanesTask:
             if isinstance(part, Repeat):
                 if body := tuple(parts(part.body)):
                     yield replace(part, body=body)
-            elif (access := part.access("writes", stream.name)) is not None:
+            elif (access := part.access("writes", stream)) is not None:
                 reads = (Access(read, access.gates[:-1]),)
                 yield LoopNest(part.trips, reads, (access,), part.restarts, part.bounds)
 
-    ends = (Access(read),), (Access(stream.name),)
-    return LanesTask(name, load.kernel, _PASSING, *ends, blocks=1, pieces=count, turns=tuple(parts(load.program)))
+    ends = (Access(read),), (Access(stream),)
+    return LanesTask(name, kernel, _PASSING, *ends, blocks=1, pieces=count, turns=tuple(parts(whole)))

@@ -8,6 +8,7 @@ every part in each layer (`Value.sources`, layer by layer).
 from collections.abc import Sequence
 from dataclasses import replace
 
+from compiler.graph.engine import service_of
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand, Value
 
 
@@ -27,7 +28,7 @@ def joined(graph: LinalgGraph) -> LinalgGraph:
 def _small(graph: LinalgGraph) -> list[Value]:
     def alone(value: Value) -> bool:
         readers = graph.consumers[value.name]
-        return len(readers) == 1 and readers[0][0].kind == "generic" and not readers[0][0].is_contraction
+        return len(readers) == 1 and readers[0][0].kind == "generic" and service_of(readers[0][0]) is None
 
     given = [value for value in graph.values if value.role == "param" and value.sources and value.row is None]
     return [value for value in given if alone(value)]

@@ -138,11 +138,21 @@ class Part(NamedTuple):
     layout: ITensor
 
 
+class Dealt(NamedTuple):
+    """Tokens that come in `pieces`, of which each has as much of every slice of an engine: `parts`, of so many `blocks`
+    in a token (`LanesTask`).
+    """
+
+    parts: int
+    blocks: int
+    pieces: int
+
+
 class Joint(NamedTuple):
     """What lies in one image: in each of `rounds` as many tokens of a part as in any other, parts one after the other
-    as they are used; then what lies `behind`, each whole. Parts pass one stream, and what lies behind has streams of
-    its own. Where all are `packed`, each by itself and of its own type, parts have streams of their own, too: of their
-    tokens, or of the `words` that hold them.
+    as they are used; then what lies `behind`, each whole. Parts pass one stream, tokens in the order in which they are
+    `dealt` out if that is in pieces, and what lies behind has streams of its own. Where all are `packed`, each by
+    itself and of its own type, parts have streams of their own, too: of their tokens, or of the `words` that hold them.
     """
 
     rounds: int
@@ -150,6 +160,7 @@ class Joint(NamedTuple):
     behind: tuple[Part, ...] = ()
     packed: tuple["Dma", ...] = ()
     words: bool = False
+    dealt: Dealt | None = None
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -853,7 +864,8 @@ def _joint_json(joint: Joint) -> dict[str, Any]:
         part |= {"tokens_per_word": packed.tokens_per_word, "words_per_token": packed.words_per_token}
     parts, behind = every[: len(joint.parts)], every[len(joint.parts) :]
     found = {"rounds": joint.rounds, "parts": parts, **({"behind": behind} if behind else {})}
-    return found | ({"words": True} if joint.words else {})
+    found |= {"words": True} if joint.words else {}
+    return found | ({"dealt": joint.dealt._asdict()} if joint.dealt is not None else {})
 
 
 def task_json(task: Task) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .packing import NATIVE, Layout, join, join_packed, layout_from_json
+from .packing import NATIVE, Dealt, Layout, join, join_packed, layout_from_json
 
 LOAD = "load"  # what a launch is told: 1 to fill memories that keep what they hold, 0 to use what is there
 Role = Literal["param", "input", "kept", "output", "intermediate"]
@@ -37,7 +37,8 @@ class Image:
 
     `files` holds the content of each channel, relative to the design directory; empty for intermediates. `parts`:
     several tensors lie in it, some tokens of each in every one of `rounds`, but of the last `behind`, which lie behind
-    all rounds; `sources` are those of all. Where they are `packed`, each is so by itself.
+    all rounds; `sources` are those of all. Where they are `packed`, each is so by itself. Tokens that are `dealt` lie
+    in pieces.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Image:
     rounds: int = 1
     behind: int = 0
     packed: bool = False
+    dealt: Dealt | None = None
 
     @property
     def channel_bytes(self) -> int:
@@ -62,7 +64,10 @@ class Image:
         if self.parts:
             contents = [part.content(tensors) for part in self.parts]
             layouts = [part.layout for part in self.parts]
-            whole = (join_packed if self.packed else join)(contents, layouts, self.rounds, self.behind)
+            if self.packed:
+                whole = join_packed(contents, layouts, self.rounds, self.behind)
+            else:
+                whole = join(contents, layouts, self.rounds, self.behind, self.dealt)
         else:
             whole = _content(self.sources, self.stacked, tensors)
         return whole.reshape(self.shape).astype(NATIVE[self.layout.dtype], copy=False)
@@ -174,6 +179,7 @@ def _image(entry: dict[str, Any]) -> Image:
         joint["rounds"],
         joint.get("behind", 0),
         joint.get("packed", False),
+        Dealt(*joint["dealt"]) if "dealt" in joint else None,
     )
 
 

@@ -116,15 +116,43 @@ def unpack(channels: Sequence[bytes | memoryview], layout: Layout) -> Array:
     return _true_tensor(tokens, layout)
 
 
-def join(tensors: Sequence[Array], layouts: Sequence[Layout], rounds: int, behind: int = 0) -> Array:
+@dataclass(frozen=True)
+class Dealt:
+    """Tokens that a port moves in `pieces`, of which each has as much of every one of `parts`: those of a token are
+    runs of neighbours, one of each part in turn in each of its `blocks`.
+    """
+
+    parts: int
+    blocks: int
+    pieces: int
+
+    def in_pieces(self, tokens: Array) -> Array:
+        """Rows of elements as they are moved."""
+        runs = tokens.reshape(len(tokens), self.blocks, self.parts, -1).swapaxes(1, 2)
+        return runs.reshape(len(tokens), self.parts, self.pieces, -1).swapaxes(1, 2).reshape(tokens.shape)
+
+    def whole(self, pieces: Array) -> Array:
+        """The reverse."""
+        runs = pieces.reshape(len(pieces), self.pieces, self.parts, -1).swapaxes(1, 2)
+        return runs.reshape(len(pieces), self.parts, self.blocks, -1).swapaxes(1, 2).reshape(pieces.shape)
+
+
+def join(
+    tensors: Sequence[Array],
+    layouts: Sequence[Layout],
+    rounds: int,
+    behind: int = 0,
+    dealt: Dealt | None = None,
+) -> Array:
     """Elements of tensors that lie in one image, [rounds, elements]: in each round as many tokens of one tensor as in
-    any other, tensors one after the other. The last `behind` tensors lie behind all rounds, each whole, as elements of
-    the first one's type with the same bits; then there is one row of all. They have the true shapes of `layouts`.
-    O(elements), in numpy.
+    any other, tensors one after the other, their tokens in pieces where they are `dealt`. The last `behind` tensors lie
+    behind all rounds, each whole, as elements of the first one's type with the same bits; then there is one row of all.
+    They have the true shapes of `layouts`. O(elements), in numpy.
     """
     whole = [tensor_to_tokens(_pad(t, layout.shape), layout) for t, layout in zip(tensors, layouts, strict=True)]
     first = len(whole) - behind
-    rows = np.concatenate([tokens.reshape(rounds, -1) for tokens in whole[:first]], axis=1)
+    turns = whole[:first] if dealt is None else [dealt.in_pieces(tokens) for tokens in whole[:first]]
+    rows = np.concatenate([tokens.reshape(rounds, -1) for tokens in turns], axis=1)
     if not behind:
         return rows
     dtype = layouts[0].dtype
@@ -151,12 +179,20 @@ def split_packed(joined: Array, layouts: Sequence[Layout], rounds: int = 1, behi
     return [unpack([part.tobytes()], layout) for part, layout in zip([*parts, *last], layouts, strict=True)]
 
 
-def split(joined: Array, layouts: Sequence[Layout], rounds: int, behind: int = 0) -> list[Array]:
+def split(
+    joined: Array,
+    layouts: Sequence[Layout],
+    rounds: int,
+    behind: int = 0,
+    dealt: Dealt | None = None,
+) -> list[Array]:
     """The tensors, in their true shapes: the reverse of `join`."""
     first, dtype = len(layouts) - behind, layouts[0].dtype
     ends = np.cumsum([prod(layout.shape) * BITS[layout.dtype] // BITS[dtype] for layout in layouts])
     whole, *last = np.split(joined.reshape(-1), ends[first - 1 : -1])
     parts = np.split(whole.reshape(rounds, -1), ends[: first - 1] // rounds, axis=1)
+    if dealt is not None:
+        parts = [dealt.whole(p.reshape(layout.tokens, -1)) for p, layout in zip(parts, layouts, strict=False)]
     parts += [_as_type(part, dtype, layout.dtype) for part, layout in zip(last, layouts[first:], strict=True)]
     return [_true_tensor(np.ascontiguousarray(part), layout) for part, layout in zip(parts, layouts, strict=True)]
 

@@ -196,4 +196,5 @@ def _joint_to_json(image: Image, joint: Joint) -> dict[str, Any]:
     if joint.packed:
         parts = [part | dma_to_json(dma) for part, dma in zip(parts, joint.packed, strict=True)]
     found = {"rounds": joint.rounds, "parts": parts, **({"behind": len(joint.behind)} if joint.behind else {})}
-    return found | ({"packed": True} if joint.packed else {})
+    found |= {"packed": True} if joint.packed else {}
+    return found | ({"dealt": list(joint.dealt)} if joint.dealt is not None else {})

@@ -51,7 +51,7 @@ def join(tensors: Sequence[Array], joint: Joint | None) -> Array:
     if joint.packed:
         layouts = [_layout(dma.layout, dma) for dma in joint.packed]
         return packing.join_packed(tensors, layouts, joint.rounds, len(joint.behind))
-    return packing.join(tensors, _layouts(joint), joint.rounds, len(joint.behind))
+    return packing.join(tensors, _layouts(joint), joint.rounds, len(joint.behind), _dealt(joint))
 
 
 def split(joined: Array, joint: Joint | None) -> list[Array]:
@@ -61,11 +61,15 @@ def split(joined: Array, joint: Joint | None) -> list[Array]:
     if joint.packed:
         layouts = [_layout(dma.layout, dma) for dma in joint.packed]
         return packing.split_packed(joined, layouts, joint.rounds, len(joint.behind))
-    return packing.split(joined, _layouts(joint), joint.rounds, len(joint.behind))
+    return packing.split(joined, _layouts(joint), joint.rounds, len(joint.behind), _dealt(joint))
 
 
 def _layouts(joint: Joint) -> list[Layout]:
     return [_layout(part.layout) for part in (*joint.parts, *joint.behind)]
+
+
+def _dealt(joint: Joint) -> packing.Dealt | None:
+    return None if joint.dealt is None else packing.Dealt(*joint.dealt)
 
 
 def tensor_to_tokens(array: Array, itensor: ITensor) -> Array:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from compiler.analysis.nest_run import TaskTime
 from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens
+from compiler.analysis.widening import streams_in_pieces
 from compiler.graph.program import Access, LoopNest, Repeat, iterations, with_nests
 from compiler.graph.task_graph import LanesTask, LoadTask, Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
@@ -41,14 +42,15 @@ class _Runs:
         hbm = self._platform.hbm
         flat = tuple((size, _AT_ONCE_GB_S) for size, _ in hbm.random_gb_s)
         fast = replace(hbm, channel_gb_s=_AT_ONCE_GB_S, random_gb_s=flat, spread_gb_s=flat)
-        pieces = {t.reads[0].stream for t in self._tasks.tasks if isinstance(t, LanesTask) and t.pieces > 1}
+        pieces = set(streams_in_pieces(self._tasks.tasks))
         at_once = tuple(_at_once(task, pieces) for task in self._tasks.tasks)
         return schedule(replace(self._tasks, tasks=at_once), replace(self._platform, hbm=fast))[0]
 
 
 def _at_once(task: Task, pieces: Container[str]) -> Task:
     """A load, and what puts its tokens together, as if ports were as wide as these."""
-    if not isinstance(task, LoadTask) and not (isinstance(task, LanesTask) and task.pieces > 1):
+    passes = isinstance(task, LanesTask) and any(read.stream in pieces for read in task.reads)
+    if not isinstance(task, LoadTask) and not passes:
         return task
 
     def of_tokens(nest: LoopNest) -> LoopNest:
@@ -62,9 +64,9 @@ def _at_once(task: Task, pieces: Container[str]) -> Task:
 
 def _of_tokens(nest: LoopNest, *, in_pieces: bool) -> LoopNest:
     """Without a last loop over words of a token, which is written behind the last of them, or over its pieces."""
-    (access,) = nest.writes
     if in_pieces:
         return replace(nest, trips=nest.trips[:-1])
+    (access,) = nest.writes
     if not nest.is_at_end(access):
         return nest
     return replace(nest, trips=nest.trips[:-1], writes=(access._replace(gates=access.gates[:-1]),))
