@@ -48,6 +48,7 @@ class MaterializeDmas(Pass):
         by_layer = bool(given_rows(graph))  # prompts are taken layer by layer
         between = {design.loads[name].value: tokens for name, tokens in tokens_between(design).items()}
         shared_words = {design.loads[name].value: words for name, words in words_together(design).items()}
+        joint = {design.loads[name].value for name in joint_load_of(design)}
         constants, memories = resident_loads(design, self.knobs)
         resident = constants | memories
 
@@ -63,7 +64,7 @@ class MaterializeDmas(Pass):
             return load.itensor.without_rereads().tokens if apart else 0
 
         def packing_of_load(load: Transfer, most: int) -> Packing:
-            channels = load_channels(graph, load.value, most)
+            channels = most if load.value in joint else load_channels(graph, load.value, most)
             if load.value in shared_words:
                 channels = max(n for n in divisors(shared_words[load.value]) if n <= channels)
             tried = (
