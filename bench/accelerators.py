@@ -104,9 +104,9 @@ def _none(*_: Any) -> dict[int, int]:
     return {}
 
 
-def _as_wide_as_asked(*_: Any) -> dict[str, Packing]:
+def _as_wide_as_asked(*_: Any) -> tuple[dict[str, str], dict[str, Packing]]:
     """A kernel had as many ports as its loads were asked to have, though the board allowed fewer."""
-    return {}
+    return {}, {}
 
 
 _planned_depths = fifo._kernel_depths  # as it is now

@@ -18,8 +18,8 @@ def grow(
     platform: Platform,  # noqa: ARG001 # as what it stands for
 ) -> bool:
     """Raise the smallest factor of a contraction, the innermost of others, to the next divisor of its tile."""
-    tile = part.walk.tile
-    for dim in sorted(order, key=lambda d: factor[d]) if part.op.is_contraction else order:
+    tile, dims = part.walk.tile, sorted(order, reverse=True)  # innermost first, whatever it adds up
+    for dim in sorted(order, key=lambda d: factor[d]) if part.op.is_contraction else dims:
         old = factor[dim]
         factor[dim] = next((n for n in range(old * 2, tile[dim] + 1, old) if tile[dim] % n == 0), old)
         if factor[dim] > old and holds(part, factor):

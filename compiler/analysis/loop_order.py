@@ -6,6 +6,10 @@ or outside of that by `Knobs.order`; over rows that stay in memory they go outsi
 stop behind the rows that are there (`compiler.analysis.following`). A `TaskOverride` gives the order of its operation's
 loop groups; what follows inherits it.
 
+Where reductions go outside and engines are shared, the parts of a product that its reader adds up go outside of them,
+one at a time, and are added up in that order: each result then waits for a later part only, so one adder keeps up with
+the products of all. Adders of their own wait for no others' turns: there the tile keeps as many parts as it holds.
+
 Where products that come one after the other, as those of heads, read the parts that a chunk tells apart, all parts are
 made by turns: queries, keys and values of one head, then of the next, so that who reads them begins with the first.
 """
@@ -32,12 +36,12 @@ def loop_orders(graph: LinalgGraph, knobs: Knobs) -> Mapping[str, Order]:
     """
     groups = {override.op: override.order for override in reversed(knobs.overrides)}
     given = tuple((op, order) for op, order in groups.items() if order is not None)
-    return _loop_orders(Same(graph), knobs.order, given)
+    return _loop_orders(Same(graph), knobs.order, parts_outside(knobs), given)
 
 
 @lru_cache(maxsize=1024)
 def _loop_orders(
-    same: Same[LinalgGraph], preferred: LoopOrder, overrides: tuple[tuple[str, Order], ...]
+    same: Same[LinalgGraph], preferred: LoopOrder, with_parts: bool, overrides: tuple[tuple[str, Order], ...]
 ) -> Mapping[str, Order]:
     graph, groups = same.value, dict(overrides)
     rows = row_loops(graph)
@@ -47,7 +51,8 @@ def _loop_orders(
     for op in graph.ops:
         over_rows = op.name in rows and op.iterators[rows[op.name]] == "reduction"
         wanted = "reduction-outer" if over_rows else preferred
-        order = _chosen(op, _inherited(op, arrival, parts), groups.get(op.name), wanted, added_up(graph, op))
+        outside = added_up(graph, op) if with_parts else ()
+        order = _chosen(op, _inherited(op, arrival, parts), groups.get(op.name), wanted, outside)
         orders[op.name] = order
         for out in op.outputs:
             arrival[out.value] = tuple(out.dims.index(d) for d in order if d in out.dims)
@@ -79,6 +84,11 @@ def _inherited(op: LinalgOp, arrival: Mapping[str, Order], parts: Container[tupl
     arriving = () if widest is None else tuple(widest.dims[i] for i in arrival[widest.value])
     others = sorted(range(len(op.loops)), key=lambda d: (op.name, d) in parts)
     return tuple(dict.fromkeys((*arriving, *others)))
+
+
+def parts_outside(knobs: Knobs) -> bool:
+    """Whether parts that are added up are walked outside of tiles."""
+    return knobs.order == "reduction-outer" and knobs.engines == "shared"
 
 
 def added_up(graph: LinalgGraph, op: LinalgOp) -> Order:

@@ -16,7 +16,7 @@ from compiler.analysis.even_intervals import with_even_intervals
 from compiler.analysis.growth import Part, Token, Unroll, Walk
 from compiler.analysis.inner_order import inner_orders
 from compiler.analysis.lanes import deal_lanes
-from compiler.analysis.loop_order import Order, added_up, loop_orders
+from compiler.analysis.loop_order import Order, added_up, loop_orders, parts_outside
 from compiler.analysis.operators import sums_float_products
 from compiler.analysis.padding import MAX_GRANULE
 from compiler.analysis.vectorise import appends_to_cache, vectorise, wide_lanes
@@ -126,10 +126,10 @@ def _token(graph: LinalgGraph, op: LinalgOp, operand: Operand, bits: _Bits) -> T
 
 
 @lru_cache(maxsize=16384)
-def _walk(same: Same[LinalgGraph], name: str, tile: int, outer: Order, parts_outside: bool) -> Walk:
+def _walk(same: Same[LinalgGraph], name: str, tile: int, outer: Order, with_parts: bool) -> Walk:
     graph = same.value
     op = graph.op[name]
-    outside = added_up(graph, op) if parts_outside else ()
+    outside = added_up(graph, op) if with_parts else ()
     single = _chunked_dims(graph, op) | _lines(same)[name] | set(outside)
     return Walk(tile_sizes(op, tile, single), outer, inner_orders(graph)[name])
 
@@ -179,7 +179,7 @@ def sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[
         if op.kind != "generic":
             continue
         tile = knobs.override(op.name).tile or knobs.default_tile_size
-        walk = _walk(same, op.name, tile, orders[op.name], knobs.order == "reduction-outer")
+        walk = _walk(same, op.name, tile, orders[op.name], parts_outside(knobs))
         part = Part(op, walk, _tokens(same, op.name, bits), knobs.multiplier, graph.runs_of(op.name))
         service = service_of(op) if knobs.engines == "shared" and _takes_turns(graph, op) else None
         groups.setdefault(service or op.name, []).append(part)

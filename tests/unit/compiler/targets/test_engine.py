@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from grouped_products import grouped
 from networks import Network, body
 from numpy.typing import NDArray
 from small_graphs import chain, quantised
@@ -53,26 +54,6 @@ def integers() -> LinalgGraph:
     network.generic("b", (4, 2, 8), [("a", "abc")], "abc", narrow, dtype="i8")
     network.generic("y", (4, 24, 2, 8), [("b", "acd"), ("v", "cdb")], "ab", product, Reduction("add", 0), "i32")
     network.result("y", np.zeros((4, 24)))
-    return network.graph()
-
-
-def grouped() -> LinalgGraph:
-    """Two products of int8 and int4 one after the other, each in groups with a scale of their own."""
-    network = Network("grouped")
-    network.tensor("x", np.zeros((4, 2, 8), np.int8), "i8", "input")
-    product = body(
-        ["i8", "i4"], ("arith.extsi", (0,), "i32"), ("arith.extsi", (1,), "i32"), ("arith.muli", (2, 3), "i32")
-    )
-    scaled = body(["i32", "f32"], ("arith.sitofp", (0,), "f32"), ("arith.mulf", (2, 1), "f32"))
-    narrow = body(["f32"], ("arith.fptosi", (0,), "i32"), ("arith.trunci", (1,), "i8"))
-    for n, (read, made, shape) in enumerate((("x", "b", (2, 8)), ("b", "y", (1, 24)))):
-        network.tensor(f"w{n}", np.zeros((2, 8, *shape), np.int8), "i4")
-        network.tensor(f"s{n}", np.zeros((2, *shape)))
-        loops = (4, *shape, 2, 8)
-        network.generic(f"p{n}", loops, [(read, "ade"), (f"w{n}", "debc")], "abcd", product, Reduction("add", 0), "i32")
-        network.generic(f"d{n}", loops[:4], [(f"p{n}", "abcd"), (f"s{n}", "dbc")], "abc", scaled, Reduction("add", 0.0))
-        network.generic(made, (4, *shape), [(f"d{n}", "abc")], "abc", narrow, dtype="i8")
-    network.result("y", np.zeros((4, 1, 24)))
     return network.graph()
 
 
