@@ -39,10 +39,10 @@ def whole_reply(directory: Path, lengths: Lengths, least: float, as_if: StoredDe
         values = {name: told[name] for name in stored.design.arguments}
         arguments = stored.design.arguments.items()
         at = ({**values, POSITION: place} for place in range(position, last + 1))
-        tiles = tuple(argument.trip(row[name]) for row in at for name, argument in arguments)
-        if tiles not in known:
-            known[tiles] = _simulated(stored, values | ({ROWS: rows} if rows > 1 else {}))
-        return known[tiles]
+        done = (rows, *(argument.trip(row[name]) for row in at for name, argument in arguments))
+        if done not in known:
+            known[done] = _simulated(stored, values | ({ROWS: rows} if rows > 1 else {}))
+        return known[done]
 
     most = 1 if stored.design.control is None else stored.design.control.rows
     chunks = [launch(begin, min(most, prompt - begin)) for begin in range(0, prompt, most)]
