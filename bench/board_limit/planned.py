@@ -19,20 +19,10 @@ from compiler.platforms.platform import Platform
 from compiler.replies import whole_reply
 from compiler.simulator.timing.simulate import StoredDesign, read_directory
 from compiler.whole_token import Lengths, Reply, least_bytes
+from dse.space import WHOLE
 
 FAMILIES = ("gpt2-medium", "qwen2.5-0.5b", "llama-1.1b", "gemma3-1b")
-KNOBS = Knobs(
-    default_tile_size=128,
-    overall_unroll=16384,
-    stream_width=2048,
-    hbm_channels=32,
-    prefetch_kib=8192,
-    multiplier="dsp_packed",
-    engines="shared",
-    slices=4,
-    loads="joint",
-    unrolling="worth",
-)
+KNOBS = WHOLE  # of the fastest designs that a search begins with
 RESOURCES = ("lut", "ff", "dsp", "bram36", "uram")
 
 

@@ -1,8 +1,9 @@
 """Small parameters of a layer that come from memory as one: each of them would take a port, and few words pass it.
 
-What has one shape and type, and is read once by something other than a product, is one parameter with a dimension more;
-a `chunk` gives each of its readers what is theirs, in the order in which operations use them. It holds a tensor of
-every part in each layer (`Value.sources`, layer by layer).
+What has one shape and type, and is read once by something that no engine serves, is one parameter with a dimension
+more; a `chunk` gives each of its readers what is theirs, in the order in which operations use them. It holds a tensor
+of every part in each layer (`Value.sources`, layer by layer). What engines read, weights and scales of parts of
+products, comes by loads of their own, or by one for all turns (`compiler.analysis.joint_loads`).
 """
 
 from collections.abc import Sequence

@@ -12,7 +12,7 @@ from small_graphs import F32_PRODUCT, elementwise
 from compiler.errors import VerificationError
 from compiler.frontend.interpret import interpret, outputs_of
 from compiler.graph.layers import folded
-from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand, Output, Value
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand, Output, Reduction, Value
 from compiler.graph.task_graph import LoadTask
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
@@ -46,6 +46,23 @@ def test_they_are_one_parameter_in_the_order_of_their_use() -> None:
     assert whole.shape == (2, WIDTH)
     assert whole.sources == tuple(f"h{n}.{name}" for n in range(LAYERS) for name in ("scale", "shift"))
     assert (graph.ops[0].kind, [out.value for out in graph.ops[0].outputs]) == ("chunk", ["h0.scale", "h0.shift"])
+
+
+def test_what_engines_may_read_comes_by_itself() -> None:
+    """Scales of parts that are added up: one load brings those of all that take turns, straight to the engine."""
+    values, ops = [Value("x", (4, WIDTH), "f32", "input", "x")], list[LinalgOp]()
+    before = "x"
+    for name in (f"h{n}.{part}" for n in range(LAYERS) for part in ("a", "b")):
+        values += [Value(f"{name}.scale", (WIDTH,), "f32", "param", f"{name}.scale"), Value(name, (4, WIDTH), "f32")]
+        reads = Operand(before, (0, 1)), Operand(f"{name}.scale", (1,))
+        summed = replace(elementwise(name, (4, WIDTH), reads, name, F32_PRODUCT), reduction=Reduction("add", 0.0))
+        ops.append(replace(summed, loops=(4, WIDTH, 1), iterators=(*summed.iterators, "reduction"), groups=(0, 1, 2)))
+        before = name
+    network = LinalgGraph("sums", tuple(values), tuple(ops), (Output("y", before, (0, 1), (4, WIDTH)),))
+    network.verify()
+    graph = folded(network)
+    assert graph is not None
+    assert sorted(v.name for v in graph.values if v.role == "param") == ["h0.a.scale", "h0.b.scale"]
 
 
 def test_they_take_one_load() -> None:

@@ -105,6 +105,9 @@ def test_tokens_wider_than_their_ports_are_put_together(channels: int, pieces: i
     assert wide == ([pieces] * slices if pieces > 1 else [])  # each slice puts its own together
     assert tasks.stream[load.writes[0].stream].width == load.dma.word_bits == 512 * channels
     assert simulate(tasks, U55C).deadlock is None
+    if slices > 1 and pieces > 1:  # what crosses to a slice is its part of a word
+        widened = [task for task in tasks.tasks if isinstance(task, LanesTask) and task.pieces > 1]
+        assert {tasks.stream[task.reads[0].stream].width for task in widened} == {512 * channels // slices}
     assert objection(tmp_path) == ""
     if pieces > 1:  # the first in front
         header = tmp_path / "hls" / "stream_pack.h"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from compiler.errors import VerificationError
 from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
 from compiler.graph.layers import long_itensor
-from compiler.graph.task_graph import Dma, Joint, Part
+from compiler.graph.task_graph import Dealt, Dma, Joint, Part
 from compiler.targets.images import (
     NATIVE,
     dma_from_json,
@@ -146,6 +146,27 @@ def test_what_lies_behind_all_rounds_has_the_bits_of_its_own_type() -> None:
     assert np.array_equal(joined, np.concatenate([rounds.reshape(-1), (nibbles ^ 8) - 8]))
     for tensor, got in zip(tensors, split(joined, joint), strict=True):
         assert np.array_equal(tensor, got)
+
+
+@given(st.integers(1, 3), st.integers(2, 3), st.integers(2, 3), st.integers(1, 2), st.integers(1, 2), st.integers(1, 3))
+def test_a_piece_has_as_much_of_every_part(
+    tokens: int, parts: int, pieces: int, blocks: int, run: int, rounds: int
+) -> None:
+    """By definition: element e of part p lies in block e // run of the token, behind those of the parts before it."""
+    run *= pieces  # so that each part divides into pieces
+    each = ITensor((blocks * parts * run,), "i8", (Loop(tokens * rounds, blocks * parts * run, 0),))
+    tensor = content(each, 1)
+    joint = Joint(rounds, (Part("w", each),), dealt=Dealt(parts, blocks, pieces))
+    expected: list[int] = []
+    for token in tensor.reshape(tokens * rounds, -1):
+        of_part = [
+            [token[(e // run) * parts * run + p * run + e % run] for e in range(blocks * run)] for p in range(parts)
+        ]
+        size = blocks * run // pieces
+        expected += [e for k in range(pieces) for part in of_part for e in part[k * size : (k + 1) * size]]
+    joined = join([tensor], joint)
+    assert joined.reshape(-1).tolist() == expected
+    assert np.array_equal(split(joined, joint)[0], tensor)
 
 
 def test_a_tensor_that_is_shorter_than_its_part_is_filled_up() -> None:
