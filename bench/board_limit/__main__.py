@@ -2,13 +2,15 @@
 
 python -m bench.board_limit
 python -m bench.board_limit gpt2-medium --only table sensitivity waterfall
+python -m bench.board_limit --precision w4a8kv8 --only table
 python -m bench.board_limit gpt2-medium --knobs knobs.json --kept /tmp/designs    # `knobs` of a design.json
 
-W4A8 with a quantised head, all layers, a prompt of 128 tokens and 128 after the first, unless a row says otherwise;
-definitions are those of `compiler/whole_token.py`. `table`: tokens a second, first token, energy, share of the HBM
-bound, area and the fullest die, beside what it must and what it aims to reach. `paper`: table 4 of
-StreamTensor, by one design for all its rows. `sensitivity`: the same design at other clocks, bandwidths, depths of
-pipelines and areas. `waterfall`: where the time of a token goes, each step the difference of two simulations.
+W4A8 with a quantised head, by request with int8 keys and values (`--precision w4a8kv8`), all layers, a prompt of 128
+tokens and 128 after the first, unless a row says otherwise; definitions are those of `compiler/whole_token.py`.
+`table`: tokens a second, first token, energy, share of the HBM bound, area and the fullest die, beside what it must
+and what it aims to reach. `paper`: table 4 of StreamTensor, by one design for all its rows. `sensitivity`: the same
+design at other clocks, bandwidths, depths of pipelines and areas. `waterfall`: where the time of a token goes, each
+step the difference of two simulations.
 `structures`: engines of their own against shared ones, at equal lanes and ports.
 
 Designs are planned, certified, placed and simulated, nothing is emitted: half an hour for all of it. They are kept in
@@ -21,6 +23,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from rich.console import Console
@@ -31,11 +34,13 @@ from bench.board_limit.paper import GPT2_MEDIUM
 from bench.board_limit.planned import FAMILIES, KNOBS, Planned, plan
 from bench.board_limit.variants import SENSITIVITY, WATERFALL
 from compiler.assumed import HBM_GB_S
-from compiler.options import Knobs
+from compiler.options import Knobs, Precision
 from compiler.platforms.platform import Platform, load_platform
 from compiler.whole_token import Reply
 
 PROMPT, STEPS = 128, 128
+PRECISIONS: tuple[Precision, ...] = ("w4a8", "w4a8kv8")
+STARTS = (KNOBS, replace(KNOBS, stream_width=1024))
 MUST_AIM = {
     "tokens a second": {"gpt2-medium": (1000, 1400)},
     "first token, ms": {"gpt2-medium": (30, 20)},
@@ -47,21 +52,26 @@ Part = Callable[[Console, dict[str, Planned], "Planner"], None]
 
 
 class Planner:
-    """Plans designs on one board, each once."""
+    """Plans designs on one board, each once: with the first of `knobs` that fits it."""
 
-    def __init__(self, knobs: Knobs, platform: Platform, kept: Path) -> None:
+    def __init__(self, knobs: Sequence[Knobs], precision: Precision, platform: Platform, kept: Path) -> None:
         self.knobs, self.platform, self.kept = knobs, platform, kept
+        self.precision: Precision = precision
 
     def __call__(self, model: str, positions: int = PROMPT + STEPS, knobs: Knobs | None = None) -> Planned:
-        return plan(model, knobs or self.knobs, positions, self.platform, self.kept)
+        tried = (knobs,) if knobs else self.knobs
+        plans = (plan(model, k, positions, self.platform, self.kept, self.precision) for k in tried)
+        first = next(plans)
+        return next((planned for planned in chain((first,), plans) if not planned.exceeded), first)
 
 
 def main() -> int:
     arguments = _parser().parse_args()
     console = Console(width=None if sys.stdout.isatty() else 140)
-    knobs = Knobs.from_json(json.loads(arguments.knobs.read_text())) if arguments.knobs else KNOBS
+    knobs = (Knobs.from_json(json.loads(arguments.knobs.read_text())),) if arguments.knobs else STARTS
     with tempfile.TemporaryDirectory() as folder:
-        planner = Planner(knobs, load_platform("u55c"), arguments.kept or Path(folder))
+        precision: Precision = arguments.precision
+        planner = Planner(knobs, precision, load_platform("u55c"), arguments.kept or Path(folder))
         designs: dict[str, Planned] = {}
         with Progress(console=Console(stderr=True), transient=True) as progress:
             for model in progress.track(arguments.models, description="planning"):
@@ -75,7 +85,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", default=FAMILIES, help=f"default: {' '.join(FAMILIES)}")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts (default: all)")
-    parser.add_argument("--knobs", type=Path, help="JSON of knobs (default: those of the fastest start design)")
+    parser.add_argument("--knobs", type=Path, help="JSON of knobs (default: the fastest start design that fits)")
+    parser.add_argument("--precision", choices=PRECISIONS, default="w4a8", help="default: %(default)s")
     parser.add_argument("--kept", type=Path, help="folder of designs that are planned already")
     return parser
 
@@ -171,7 +182,7 @@ def _structures(console: Console, designs: dict[str, Planned], planner: Planner)
         rows: list[list[str]] = []
         for engines in ("own", "shared"):
             for unrolling in ("slowest", "worth"):
-                knobs = replace(planner.knobs, engines=engines, unrolling=unrolling)
+                knobs = replace(planner.knobs[0], engines=engines, unrolling=unrolling)
                 design = planner(model, knobs=knobs if engines == "shared" else replace(knobs, loads="own"))
                 reply, shares = design.reply(PROMPT, STEPS), design.shares()
                 area = (f"{100 * shares[name]:.0f} %" for name in ("lut", "dsp", "uram"))

@@ -159,11 +159,11 @@ def _in_pieces(load: LoadTask, pieces: Mapping[str, int], deals: Mapping[str, _D
     writes = tuple(_each(a)._replace(gates=()) if a.stream in pieces else a for a in load.writes)
     timing = TimingSpec((), load.timing.ii, load.timing.depth)
     made = replace(load, timing=timing, writes=writes, turns=program)
-    deal, joint = deals.get(load.writes[0].stream), load.dma.joint
-    if deal is None or joint is None:
+    if (deal := deals[load.writes[0].stream]) is None:
         return made
     dealt = Dealt(len(deal.task.writes), deal.task.blocks, deal.pieces)
-    return replace(made, dma=replace(load.dma, joint=joint._replace(dealt=dealt)))
+    assert load.dma.joint is not None  # of an engine's input
+    return replace(made, dma=replace(load.dma, joint=load.dma.joint._replace(dealt=dealt)))
 
 
 def _widening(kernel: int, whole: Program, stream: str, count: int) -> LanesTask:
