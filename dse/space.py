@@ -102,15 +102,15 @@ TASK_FIELDS = ("tile", "unroll", "order", "weights")
 
 # Engines that one load feeds, and lanes where they save most for their area.
 _JOINT = Knobs(default_tile_size=128, stream_width=2048, engines="shared", loads="joint", unrolling="worth")
-# One for all products, as wide as all ports together, in slices that may lie on different dies.
-WHOLE = replace(
-    _JOINT,
-    overall_unroll=16384,
-    hbm_channels=32,
-    multiplier="dsp_packed",
-    prefetch_kib=8192,
-    slices=4,
-    order="reduction-outer",
+# One for all products, as wide as all ports together, in slices that may lie on different dies; then one whose groups
+# are added up at one engine, too, and that in narrower tokens.
+_ALL_PORTS = replace(
+    _JOINT, overall_unroll=16384, hbm_channels=32, multiplier="dsp_packed", prefetch_kib=8192, slices=4
+)
+WHOLE = (
+    _ALL_PORTS,
+    replace(_ALL_PORTS, order="reduction-outer"),
+    replace(_ALL_PORTS, order="reduction-outer", stream_width=1024),
 )
 # Parameters stay on the chip as far as they fit.
 _RESIDENT = Knobs(default_tile_size=64, stream_width=2048, multiplier="dsp_packed", weights="resident")
@@ -138,9 +138,7 @@ _SEEDS = (
     # What a layer's weights load while its lanes rest; then twice as many lanes, of which each takes half as long.
     replace(_JOINT, overall_unroll=8192, hbm_channels=8, multiplier="dsp_packed", prefetch_kib=8192),
     replace(_JOINT, overall_unroll=8192, hbm_channels=16, multiplier="dsp_packed", prefetch_kib=8192),
-    replace(WHOLE, order="reduction-inner"),
-    WHOLE,
-    replace(WHOLE, stream_width=1024),
+    *WHOLE,
 )
 # And where the time of a prompt is an objective: rows of it side by side, for the weights of as many ports.
 _FOR_PROMPTS = (

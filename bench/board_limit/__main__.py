@@ -23,7 +23,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 from rich.console import Console
@@ -31,16 +30,16 @@ from rich.progress import Progress
 from rich.table import Table
 
 from bench.board_limit.paper import GPT2_MEDIUM
-from bench.board_limit.planned import FAMILIES, KNOBS, Planned, plan
+from bench.board_limit.planned import FAMILIES, Planned, plan
 from bench.board_limit.variants import SENSITIVITY, WATERFALL
 from compiler.assumed import HBM_GB_S
 from compiler.options import Knobs, Precision
 from compiler.platforms.platform import Platform, load_platform
 from compiler.whole_token import Reply
+from dse.space import WHOLE
 
 PROMPT, STEPS = 128, 128
 PRECISIONS: tuple[Precision, ...] = ("w4a8", "w4a8kv8")
-STARTS = (KNOBS, replace(KNOBS, stream_width=1024))
 MUST_AIM = {
     "tokens a second": {"gpt2-medium": (1000, 1400)},
     "first token, ms": {"gpt2-medium": (30, 20)},
@@ -52,7 +51,7 @@ Part = Callable[[Console, dict[str, Planned], "Planner"], None]
 
 
 class Planner:
-    """Plans designs on one board, each once: with the first of `knobs` that fits it."""
+    """Plans designs on one board, each once: of `knobs` with those of the fastest that fits, by its estimate."""
 
     def __init__(self, knobs: Sequence[Knobs], precision: Precision, platform: Platform, kept: Path) -> None:
         self.knobs, self.platform, self.kept = knobs, platform, kept
@@ -60,15 +59,14 @@ class Planner:
 
     def __call__(self, model: str, positions: int = PROMPT + STEPS, knobs: Knobs | None = None) -> Planned:
         tried = (knobs,) if knobs else self.knobs
-        plans = (plan(model, k, positions, self.platform, self.kept, self.precision) for k in tried)
-        first = next(plans)
-        return next((planned for planned in chain((first,), plans) if not planned.exceeded), first)
+        plans = [plan(model, k, positions, self.platform, self.kept, self.precision) for k in tried]
+        return min(plans, key=lambda planned: (bool(planned.exceeded), planned.amounts["latency"]))
 
 
 def main() -> int:
     arguments = _parser().parse_args()
     console = Console(width=None if sys.stdout.isatty() else 140)
-    knobs = (Knobs.from_json(json.loads(arguments.knobs.read_text())),) if arguments.knobs else STARTS
+    knobs = (Knobs.from_json(json.loads(arguments.knobs.read_text())),) if arguments.knobs else WHOLE
     with tempfile.TemporaryDirectory() as folder:
         precision: Precision = arguments.precision
         planner = Planner(knobs, precision, load_platform("u55c"), arguments.kept or Path(folder))
@@ -85,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", default=FAMILIES, help=f"default: {' '.join(FAMILIES)}")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts (default: all)")
-    parser.add_argument("--knobs", type=Path, help="JSON of knobs (default: the fastest start design that fits)")
+    parser.add_argument("--knobs", type=Path, help="JSON of knobs (default: of three that a search begins with)")
     parser.add_argument("--precision", choices=PRECISIONS, default="w4a8", help="default: %(default)s")
     parser.add_argument("--kept", type=Path, help="folder of designs that are planned already")
     return parser
