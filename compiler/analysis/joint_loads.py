@@ -52,6 +52,8 @@ def hindrance_behind(design: Design, engine: Engine, index: int, op: str) -> str
         return f"@{op} is no task of its kernel"
     if any(op in other.turns for other in design.engines.values()):
         return f"@{op} takes turns itself"
+    if any(op in other.behind for other in design.engines.values() if other != engine):
+        return f"the load of another engine brings that of @{op}"
     found = _loaded(design, op, index)
     if isinstance(found, str):
         return found

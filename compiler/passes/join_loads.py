@@ -12,7 +12,7 @@ from compiler.passes.base import Pass
 class JoinLoads(Pass):
     """Let one load bring an input of an engine to all of its operations, in the order of their turns, where `loads` is
     `joint` and every one of them reads a parameter of its own there, once in a launch; and then to those behind it that
-    read one in tokens of as many bits. Others keep their loads.
+    read one in tokens of as many bits: each behind the first engine whose load can bring it. Others keep their loads.
 
     Assumes engines, and one reader of every port (`insert-forks`).
     """
@@ -26,7 +26,9 @@ class JoinLoads(Pass):
         self.expect(not any(load.packing for load in design.loads.values()), "loads that are not packed yet")
         if self.knobs.loads == "own":
             return design
-        return replace(design, engines={name: self._joined(design, e) for name, e in design.engines.items()})
+        for name, engine in design.engines.items():
+            design = replace(design, engines={**design.engines, name: self._joined(design, engine)})
+        return design
 
     @staticmethod
     def _joined(design: Design, engine: Engine) -> Engine:

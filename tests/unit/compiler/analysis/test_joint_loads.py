@@ -10,12 +10,14 @@ from plans import U55C
 from small_graphs import chain
 
 from compiler.analysis.fifo import BRIDGE_DEPTH
+from compiler.analysis.joint_loads import hindrance_behind
 from compiler.analysis.ports import kernel_ports
 from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import LinalgGraph, Operand
 from compiler.graph.task_graph import LanesTask, LoadTask, TaskGraph
 from compiler.options import FifoStrategy, Knobs, TaskOverride
 from compiler.passes.design_passes import planned, planned_tasks
+from compiler.passes.join_loads import JoinLoads
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.certify import certify
 
@@ -99,6 +101,21 @@ def test_what_is_behind_layers_comes_through_the_same_ports() -> None:
     assert load.dma.words == sum(task.dma.words for task in before)
     assert sum(kernel_ports(own)) - sum(kernel_ports(joint)) == 2
     assert "load_head" not in joint.task
+
+
+def test_what_one_engine_s_load_brings_no_other_s_does() -> None:
+    """Each of two adders, which start as often as they can, could bring the head's scales."""
+    design = planned(folded_whole(3), KNOBS, U55C)
+    engine = design.engines["engine0"]
+    (index,), (op,) = engine.joint, engine.behind
+    assert hindrance_behind(design, engine, index, op) is None
+    other = engine._replace(turns=engine.turns[:1])
+    both = replace(design, engines={"engine0": engine, "engine1": other})
+    assert hindrance_behind(both, engine, index, op) == f"the load of another engine brings that of @{op}"
+    first = replace(design, engines={name: e._replace(behind=()) for name, e in both.engines.items()})
+    bare = {name: load._replace(packing=None) for name, load in design.loads.items()}
+    joined = JoinLoads(KNOBS).run(replace(first, loads=bare)).engines
+    assert [e.behind for e in joined.values()] == [(op,), ()]
 
 
 def with_turned_head(layers: int = 3) -> LinalgGraph:
