@@ -10,11 +10,12 @@ tokens and 128 after the first, unless a row says otherwise; definitions are tho
 `table`: tokens a second, first token, energy, share of the HBM bound, area and the fullest die, beside what it must
 and what it aims to reach. `paper`: table 4 of StreamTensor, by one design for all its rows. `sensitivity`: the same
 design at other clocks, bandwidths, depths of pipelines and areas. `waterfall`: where the time of a token goes, each
-step the difference of two simulations.
-`structures`: engines of their own against shared ones, at equal lanes and ports.
+step the difference of two simulations. `structures`: engines of their own against shared ones, at equal lanes and
+ports.
 
-Designs are planned, certified, placed and simulated, nothing is emitted: half an hour for all of it. They are kept in
-`--kept`, by model, length and knobs: remove it when the compiler has changed.
+Designs are planned, certified, placed and simulated, nothing is emitted; of each model three, unless `--knobs` says
+which: ten minutes for the table, an hour for all of it. They are kept in `--kept`, by model, length and knobs: remove
+it when the compiler has changed.
 """
 
 import argparse

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from compiler.analysis.loop_order import Order
 from compiler.analysis.operators import count_operators, run_cycles
-from compiler.graph.engine import Role, layout, roles, service_of, unroll_by_role
+from compiler.graph.engine import Role, adds_parts, layout, roles, unroll_by_role
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest, NestLoop
 from compiler.options import Multiplier
@@ -157,14 +157,9 @@ def _cost(part: Part, factor: Sequence[int], platform: Platform) -> float:
     """By which an operation chooses among dimensions to grow; 0 where it takes them in order."""
     if part.op.is_contraction:
         return _token_luts(part, factor) / prod(factor)
-    if _adds_parts(part.op):
+    if adds_parts(part.op):
         return run_cycles(part.op, _nest(part.op.loops, part.walk, tuple(factor)), platform)
     return 0
-
-
-def _adds_parts(op: LinalgOp) -> bool:
-    """Whether it sums products of two tensors, as what adds up the parts of a product multiplies each by a scale."""
-    return not op.is_contraction and service_of(op) is not None
 
 
 def _token_luts(part: Part, factor: Sequence[int]) -> int:
@@ -206,7 +201,7 @@ def _joint_step(
         if (step := _next_of(role, parts, lanes)) is None:
             continue
         new, unrolls = step
-        alike = parts if _adds_parts(parts[0].op) else parts[:1]
+        alike = parts if adds_parts(parts[0].op) else parts[:1]
         cost = sum(_cost(part, unroll, platform) for part, unroll in zip(alike, unrolls, strict=False))
         found.append((cost, place, new, unrolls))
     if not found:
@@ -295,7 +290,7 @@ _kept_nest = lru_cache(maxsize=16384)(_nest)  # the steps that the heap only pas
 def _growth_order(op: LinalgOp) -> list[int]:
     dims = list(range(len(op.loops) - 1, -1, -1))
     if not op.is_contraction:  # what adds up parts along results first: side by side, it waits for all parts of one
-        return sorted(dims, key=lambda d: _adds_parts(op) and op.iterators[d] == "reduction")
+        return sorted(dims, key=lambda d: adds_parts(op) and op.iterators[d] == "reduction")
     # Dimensions that every operand lacks somewhere are reuse; the ones a weight has bring bandwidth: those first.
     shared = {d for d in dims if all(d in operand.dims for operand in (*op.inputs, *op.outputs) if operand.dims)}
     return [d for d in dims if d not in shared] + [d for d in dims if d in shared]

@@ -181,8 +181,9 @@ def _followed(same: Same[LinalgGraph]) -> Mapping[str, str]:
     graph, found = same.value, dict[str, str]()
     place = {op.name: n for n, op in enumerate(graph.ops)}
     for op in graph.ops:
-        sources = [graph.producer[o.value][0] for o in op.inputs if o.value in graph.producer]
-        products = [source.name if source.is_contraction else _passed_on(graph, source, found) for source in sources]
+        products = [
+            source.name if source.is_contraction else _passed_on(graph, source, found) for source in graph.sources(op)
+        ]
         known = [product for product in products if product is not None]
         if known and len(known) == len(products) and not op.is_contraction:
             found[op.name] = max(known, key=lambda name: place[name])
@@ -193,5 +194,5 @@ def _passed_on(graph: LinalgGraph, source: LinalgOp, followed: Mapping[str, str]
     """The product whose results leave `source` as they come to it: a reduction holds a row back until it is whole,
     except for the parts of a product that it adds up.
     """
-    direct = any(o.value in graph.producer and graph.producer[o.value][0].is_contraction for o in source.inputs)
+    direct = any(before.is_contraction for before in graph.sources(source))
     return followed.get(source.name) if source.reduction is None or direct else None

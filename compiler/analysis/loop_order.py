@@ -21,7 +21,7 @@ from compiler.analysis.inner_order import told_apart
 from compiler.analysis.rows import row_loops
 from compiler.analysis.walked_together import walked_together
 from compiler.errors import InvalidInputError
-from compiler.graph.engine import service_of
+from compiler.graph.engine import adds_parts
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.same import Same
 from compiler.options import Knobs, LoopOrder
@@ -94,11 +94,10 @@ def parts_outside(knobs: Knobs) -> bool:
 def added_up(graph: LinalgGraph, op: LinalgOp) -> Order:
     """Loops of a product over parts of results, which its reader adds up, and of that reader."""
     made, found = op.outputs[0], list[int]()
-    sources = [graph.producer[o.value][0] for o in op.inputs if o.value in graph.producer]
-    if not op.is_contraction and service_of(op) is not None and any(source.is_contraction for source in sources):
+    if adds_parts(op) and any(source.is_contraction for source in graph.sources(op)):
         return tuple(d for d, kind in enumerate(op.iterators) if kind == "reduction")
     for reader, number in graph.consumers[made.value]:
-        if op.is_contraction and not reader.is_contraction and service_of(reader) is not None:
+        if op.is_contraction and adds_parts(reader):
             dims = zip(made.dims, reader.inputs[number].dims, strict=True)
             found += (own for own, read in dims if reader.iterators[read] == "reduction")
     return tuple(found)

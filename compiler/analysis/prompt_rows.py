@@ -115,8 +115,7 @@ def phases(folded: Design) -> dict[str, int]:
     graph, found, reached = folded.graph, dict[str, _Place](), dict[str, int]()
     engine_of = {op: name for name, engine in folded.engines.items() for op in engine.turns}
     for op in (op for op in graph.ops if op.name not in graph.outside):
-        makers = (graph.producer[operand.value][0].name for operand in op.inputs if operand.value in graph.producer)
-        before = [found[name] for name in makers if name in found]
+        before = [found[source.name] for source in graph.sources(op) if source.name in found]
         phase = max((place.phase for place in before), default=0)
         if (engine := engine_of.get(op.name)) is not None:
             waits = any(engine in place.engines for place in before if place.phase == phase)

@@ -188,8 +188,8 @@ def sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[
 
 def _takes_turns(graph: LinalgGraph, op: LinalgOp) -> bool:
     """Whether it may share lanes with others (`share-engines`): a product, or what adds up parts of one."""
-    sources = (graph.producer[read.value][0] for read in op.inputs if read.value in graph.producer)
-    return op.is_contraction or (op.name not in graph.outside and any(source.is_contraction for source in sources))
+    of_product = any(source.is_contraction for source in graph.sources(op))
+    return op.is_contraction or (op.name not in graph.outside and of_product)
 
 
 def _window_nest(graph: LinalgGraph, op: LinalgOp, nests: dict[str, Nest]) -> Nest:

@@ -57,7 +57,7 @@ def _row_chains(same: Same[LinalgGraph], chosen: frozenset[str]) -> list[list[Li
     graph = same.value
     chain_of: dict[str, list[LinalgOp]] = {}
     for op in graph.ops:
-        sources = [graph.producer[o.value][0] for o in op.inputs if o.value in graph.producer]
+        sources = graph.sources(op)
         after_product = op.reduction is not None and any(s.is_contraction for s in sources)
         if op.kind != "generic" or op.is_contraction or op.name in chosen or after_product:
             continue

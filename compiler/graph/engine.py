@@ -66,6 +66,11 @@ def service_of(op: LinalgOp) -> Service | None:
     return Service(op.body, op.reduction, tuple(operands))
 
 
+def adds_parts(op: LinalgOp) -> bool:
+    """Whether it sums products of two tensors, as what adds up the parts of a product multiplies each by a scale."""
+    return not op.is_contraction and service_of(op) is not None
+
+
 def layout(op: LinalgOp, unroll: Sequence[int]) -> Layout:
     """How the points that are computed side by side lie in tokens. Neighbours of one role are one, in the order of the
     loops: in another, they would be other lanes there than in the other operands.

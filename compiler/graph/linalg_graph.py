@@ -327,6 +327,10 @@ class LinalgGraph:
                 uses[operand.value].append((op, i))
         return {name: tuple(u) for name, u in uses.items()}
 
+    def sources(self, op: "LinalgOp") -> list["LinalgOp"]:
+        """Operations that make what it reads, one for each such input."""
+        return [self.producer[read.value][0] for read in op.inputs if read.value in self.producer]
+
     def ordered(self, ops: Iterable["LinalgOp"]) -> "LinalgGraph":
         """The network with its operations in this order, and values: what it is given, then as they are made."""
         ops = tuple(ops)

@@ -76,8 +76,8 @@ def _sum_of_parts(design: Design, engines: Mapping[str, Engine], op: LinalgOp) -
     """The kernel of what adds up the parts of a product, the engine that makes them, and the cycles between two starts:
     one with few results, which start seldom, would slow down all others.
     """
-    made = {design.graph.producer[o.value][0].name for o in op.inputs if o.value in design.graph.producer}
-    found = next((name for name, engine in engines.items() if made & set(engine.turns)), None)
+    sources = {source.name for source in design.graph.sources(op)}
+    found = next((name for name, engine in engines.items() if sources & set(engine.turns)), None)
     if op.is_contraction or found is None:
         return None
     nest, multiplier = design.nests[op.name], design.multipliers.get(op.name, "fabric")
