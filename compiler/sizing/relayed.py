@@ -5,11 +5,13 @@ paths meet, of which one has more of them, the other has to hold what is under w
 of which somebody waits, until the kernel is as quick as it was, or as it would be if they were unbounded.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from compiler.analysis.placement.board_plan import placed
+from compiler.analysis.placement.board_plan import placed, with_less_room
 from compiler.analysis.placement.place import describe
 from compiler.analysis.placement.placement import Placement
+from compiler.analysis.shortfall import Shortfall
 from compiler.graph.program import all_launches
 from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.platform import Platform
@@ -22,24 +24,20 @@ from compiler.sizing.trial import SLACK, Depths, Trial, peaks, trials_of
 DEEPER = "as deep as keeps the pace with the relays between dies"
 
 
-ROOM = 0.99
-"""Of what a die may hold, what tasks are given where the FIFOs of relays, and deeper ones, have no room beside them."""
-
-
 def size_placed(sizing: Sizing, platform: Platform) -> tuple[Sizing, Placement]:
-    """The design on its dies, with relays where streams cross; as it is where none does. Where a die is too full in the
-    end, it is placed once more, with `ROOM`.
+    """The design on its dies, with relays where streams cross; as it is where none does. Where FIFOs of relays, and
+    deeper ones, make a die too full, it may be placed once more (`with_less_room`).
     """
-    sized, placement = found = _size_placed(sizing, platform)
-    if not _overfull(sized, placement, platform):
+    found = _size_placed(sizing, platform)
+    within = with_less_room(platform, _shortfalls(*found, platform))
+    if within is None:
         return found
-    dies = replace(platform.dies, fill=ROOM * platform.dies.fill)
-    again = _size_placed(sizing, replace(platform, dies=dies))
-    return found if _overfull(*again, platform) else again
+    again = _size_placed(sizing, within)
+    return found if _shortfalls(*again, platform) else again
 
 
-def _overfull(sizing: Sizing, placement: Placement, platform: Platform) -> bool:
-    return bool(describe(sizing.tasks, platform, placement.slr).shortfalls)
+def _shortfalls(sizing: Sizing, placement: Placement, platform: Platform) -> Sequence[Shortfall]:
+    return describe(sizing.tasks, platform, placement.slr).shortfalls
 
 
 def _size_placed(sizing: Sizing, platform: Platform) -> tuple[Sizing, Placement]:

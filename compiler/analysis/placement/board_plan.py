@@ -18,12 +18,15 @@ from compiler.analysis.placement.netlist import RESOURCES
 from compiler.analysis.placement.place import describe, place
 from compiler.analysis.placement.placement import Placement
 from compiler.analysis.relays import Spread, relayed
+from compiler.analysis.shortfall import Shortfall
 from compiler.errors import Violation
 from compiler.graph.design import Design
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
+
+TIPPED = 1.02  # of what a die or a boundary may hold: relays bring no more than this over it
 
 
 @dataclass(frozen=True)
@@ -69,12 +72,34 @@ def placed(
     tasks: TaskGraph, platform: Platform, efforts: Sequence[Effort] = (CHEAP, ANY)
 ) -> tuple[TaskGraph, Placement]:
     """Bind memories within the board, place the tasks, add relays where streams cross, then move memories on dies where
-    their kind runs out there.
+    their kind runs out there. Where relays make a die too full, tasks may be placed once more (`with_less_room`).
     """
     tasks = _within_board(tasks, platform)
-    placement = place(tasks, platform, efforts)
+    found = _spread_out(tasks, platform, platform, efforts)
+    within = None if found[1].method == "infeasible" else with_less_room(platform, found[1].shortfalls)
+    if within is None:
+        return found
+    again = _spread_out(tasks, within, platform, efforts)
+    return found if again[1].shortfalls else again
+
+
+def with_less_room(platform: Platform, shortfalls: Sequence[Shortfall]) -> Platform | None:
+    """The board on which tasks are placed again that were placed too closely: with as much less room as a die is too
+    full, and once more that; None where that is nothing, or more than `TIPPED`.
+    """
+    over = max((short.demand / short.bound for short in shortfalls), default=0.0)
+    if not 1 < over < TIPPED:
+        return None
+    return replace(platform, dies=replace(platform.dies, fill=platform.dies.fill / over**2))
+
+
+def _spread_out(
+    tasks: TaskGraph, within: Platform, platform: Platform, efforts: Sequence[Effort]
+) -> tuple[TaskGraph, Placement]:
+    """Tasks placed with the room of `within`, and what that is on the board."""
+    placement = place(tasks, within, efforts)
     spread = _spread(tasks, placement, platform)
-    if spread.tasks is tasks and not _lacks_blocks(placement):
+    if spread.tasks is tasks and not _lacks_blocks(placement) and within is platform:
         return tasks, placement
     return _with_relays(spread, placement, platform)
 

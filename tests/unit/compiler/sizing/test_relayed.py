@@ -15,7 +15,7 @@ from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.platform import Platform, load_platform
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.certify import Sizing, certify
-from compiler.sizing.relayed import DEEPER, ROOM, size_placed, size_relayed
+from compiler.sizing.relayed import DEEPER, size_placed, size_relayed
 
 U55C = load_platform("u55c")
 APART = {"n_a": 0, "n_w": 2, "n_b": 0}  # two relays to the worker, and two back
@@ -55,9 +55,9 @@ def test_depths_that_slow_the_design_down_anyway_stay() -> None:
     assert [s.depth for s in after.tasks.streams if s.name in plain.stream] == [1, 1, 1]
 
 
-@pytest.mark.parametrize("fits", [True, False])
+@pytest.mark.parametrize(("fits", "over", "room"), [(True, 1.01, 1.01**2), (False, 1.01, 1.01**2), (False, 1.03, None)])
 def test_where_a_die_is_too_full_in_the_end_tasks_are_placed_with_room(
-    fits: bool, monkeypatch: pytest.MonkeyPatch
+    fits: bool, over: float, room: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fills: list[float] = []
 
@@ -67,13 +67,13 @@ def test_where_a_die_is_too_full_in_the_end_tasks_are_placed_with_room(
 
     def described(tasks: TaskGraph, platform: Platform, slr: Mapping[str, str]) -> Placement:
         assert platform is U55C
-        tight = Shortfall("SLR0", "slr_lut", 2.0, 1.0)
+        tight = Shortfall("SLR0", "slr_lut", 2 * over, 2.0)
         return replace(place.describe(tasks, platform, slr), shortfalls=() if fits and len(fills) > 1 else (tight,))
 
     monkeypatch.setattr("compiler.sizing.relayed.placed", placed)
     monkeypatch.setattr("compiler.sizing.relayed.describe", described)
     sizing = Sizing(routes({"n": fork_join("flp", 2, tokens=50)}))
     sized, placement = size_placed(sizing, U55C)
-    assert fills == [U55C.dies.fill, ROOM * U55C.dies.fill]
+    assert fills == [U55C.dies.fill] + ([] if room is None else [U55C.dies.fill / room])
     assert sized is sizing
     assert not placement.shortfalls

@@ -1,5 +1,6 @@
 """Placements of whole designs: complete, and honest about what does not fit."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -10,12 +11,16 @@ from compiler.analysis.build import task_graph
 from compiler.analysis.design_area import DesignArea
 from compiler.analysis.estimate import estimate
 from compiler.analysis.memory_kinds import bind_fifos
+from compiler.analysis.placement.assign import Effort
 from compiler.analysis.placement.board_plan import placed, plan_board
 from compiler.analysis.placement.place import describe, place
+from compiler.analysis.placement.placement import Placement
+from compiler.analysis.shortfall import Shortfall
+from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned, planned_tasks
 from compiler.platforms.clock import ClockShape
-from compiler.platforms.platform import load_platform
+from compiler.platforms.platform import Platform, load_platform
 
 U55C = load_platform("u55c")
 
@@ -99,3 +104,31 @@ def test_a_placed_design_has_the_clock_of_where_it_lies() -> None:
         assert value["clock"] == pytest.approx(board.clock.mhz(shape, value["lut"], value["dsp"], 250))
         assert value["tasks"] > len(tasks.tasks)
         assert value["lut"] > DesignArea.of(tasks, board).whole.lut
+
+
+@pytest.mark.parametrize(
+    ("over", "fits", "tries", "kept"), [(1.01, True, 2, "2"), (1.01, False, 2, "1"), (1.03, True, 1, "1")]
+)
+def test_where_relays_tip_a_die_over_tasks_are_placed_again_with_less_room(
+    over: float, fits: bool, tries: int, kept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As much less as is missing, and once more that; found is what then fits the board, or the first."""
+    fills: list[float] = []
+
+    def recorded(tasks: TaskGraph, within: Platform, efforts: Sequence[Effort]) -> Placement:
+        fills.append(within.dies.fill)
+        return replace(place(tasks, within, efforts), method=str(len(fills)))
+
+    def described(tasks: TaskGraph, platform: Platform, slr: Mapping[str, str]) -> Placement:
+        assert platform is board, "of what the board has"
+        tight = Shortfall("SLR0", "lut", 2 * over, 2.0)
+        return replace(describe(tasks, platform, slr), shortfalls=() if fits and len(fills) > 1 else (tight,))
+
+    board = small_dies(0.08)
+    tasks = planned_tasks(mlp(16, 32, 64), Knobs(default_tile_size=16, overall_unroll=64), U55C)
+    monkeypatch.setattr("compiler.analysis.placement.board_plan.place", recorded)
+    monkeypatch.setattr("compiler.analysis.placement.board_plan.describe", described)
+    spread, placement = placed(tasks, board)
+    assert fills == [board.dies.fill, board.dies.fill / over**2][:tries]
+    assert placement.method == kept
+    assert set(placement.slr) == {t.name for t in spread.tasks}
