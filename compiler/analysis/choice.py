@@ -4,10 +4,12 @@ Behind layers an arg-max makes one token of a key for each of the vocabulary. Al
 products and what they read, serves that choice alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
+from functools import lru_cache
 
-from compiler.analysis.walked_together import Classes
+from compiler.analysis.walked_together import Classes, walked_together
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
+from compiler.graph.same import Same
 
 
 def choice_loops(graph: LinalgGraph, classes: Classes) -> Mapping[str, int]:
@@ -22,6 +24,16 @@ def choice_loops(graph: LinalgGraph, classes: Classes) -> Mapping[str, int]:
     made = [(out.value, d) for out in graph.outputs for d in range(len(graph.value[out.value].shape))]
     seen = any(classes.find(("dim", *place)) == root for place in made)
     return {} if seen or not loops.keys() <= set(graph.outside) else loops
+
+
+def choosing(graph: LinalgGraph) -> Set[str]:
+    """Operations of that choice: they walk the vocabulary outermost, or a launch could not leave out most of it."""
+    return _choosing(Same(graph))
+
+
+@lru_cache(maxsize=256)
+def _choosing(same: Same[LinalgGraph]) -> Set[str]:
+    return choice_loops(same.value, walked_together(same.value)).keys()
 
 
 def _is_of_keys(graph: LinalgGraph, op: LinalgOp) -> bool:

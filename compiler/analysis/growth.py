@@ -93,6 +93,10 @@ class Growth:
             found = self._cycles[step] = of_a_run * self.part.runs
         return found
 
+    def iterations(self, step: int) -> int:
+        """In all its runs."""
+        return prod(self.nest(step).trips) * self.part.runs
+
     def leaving(self, step: int) -> int:
         """Iterations from its first result to its last, in all its runs."""
         found = self._leaving.get(step)

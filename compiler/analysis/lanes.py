@@ -14,7 +14,7 @@ from math import prod
 from typing import NamedTuple
 
 from compiler.analysis.boundary import carried, same_places
-from compiler.analysis.growth import Unroll
+from compiler.analysis.growth import Growth, Unroll
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.same import Same
@@ -76,10 +76,13 @@ class _Worth:
         self._words = words_handed_on(graph, platform)
         self._loaded = weights_outside(graph) if knobs.weights == "streamed" else dict[str, Weights]()
         self._word_bits = min(knobs.hbm_channels, platform.hbm.kernel_ports) * platform.hbm.port_bits
-        self._followers: dict[str, list[str]] = {}
-        for name in unrolls:
-            if name in self._followed:
-                self._followers.setdefault(self._place[self._followed[name]][0].ops[0], []).append(name)
+        self._followers: dict[str, set[str]] = {}
+        for op in self._place.keys() & self._followed.keys():
+            for before in self._followed[op]:
+                self._followers.setdefault(self._served_with(before), set()).add(self._served_with(op))
+
+    def _served_with(self, op: str) -> str:
+        return self._place[op][0].ops[0]
 
     def deal(self, free: Mapping[str, Unroll], total: int, most: int) -> None:
         cycles = {name: self._cycles(name, unroll.at) for name, unroll in self._unrolls.items()}
@@ -101,23 +104,31 @@ class _Worth:
                     offers[changed] = self._offer(changed)
 
     def _cycles(self, name: str, step: int) -> int:
-        """That it adds to the time: of what follows a product, those for which the product's results wait. Of an engine
-        they come as fast as it computes rows of a prompt side by side; what adds up parts of them is there as often.
-        Weights that are used once in a launch come no faster than through all ports.
+        """That an operation, or those that share its lanes, add to the time."""
+        return sum([self._cycles_of(growth, step) for growth in self._unrolls[name].growths])
+
+    def _cycles_of(self, growth: Growth, step: int) -> int:
+        """Of what follows a product, those for which the product's results wait. Weights that are used once in a launch
+        come no faster than through all ports.
         """
-        unroll = self._unrolls[name]
-        cycles = unroll.cycles_at(step)
-        for growth in unroll.growths:
-            if (weights := self._loaded.get(growth.part.op.name)) is not None:
-                loading = loading_cycles(weights, growth.factors[step], self._word_bits)
-                cycles += max(0, loading - growth.cycles(step))
+        name, cycles = growth.part.op.name, growth.cycles(step)
+        if (weights := self._loaded.get(name)) is not None:
+            cycles = max(cycles, loading_cycles(weights, growth.factors[step], self._word_bits))
         if name in self._words:
             return max(cycles, self._words[name])
-        if name not in self._followed:
-            return cycles
-        product, n = self._place[self._followed[name]]
-        rows = self._rows if len(product.ops) > 1 and name not in self._sums else 1
-        return max(0, cycles - product.growths[n].leaving(product.at) // rows)
+        return max(0, cycles - self._coming(name)) if name in self._followed else cycles
+
+    def _coming(self, name: str) -> int:
+        """Cycles from the first to the last result that an operation follows. Those of an engine come as fast as it
+        computes rows of a prompt side by side; what adds up parts of them is there as often, and gives results with the
+        last parts.
+        """
+        product, *adders = self._followed[name]
+        unroll, n = self._place[product]
+        coming = unroll.growths[n].leaving(unroll.at)
+        for adder, m in map(self._place.__getitem__, adders):
+            coming = coming * adder.growths[m].leaving(adder.at) // adder.growths[m].iterations(adder.at)
+        return coming // self._rows if len(unroll.ops) > 1 and name not in self._sums else coming
 
     def _offer(self, name: str) -> _Offer | None:
         """The best of the next steps; None where none saves anything."""
@@ -169,30 +180,35 @@ def loading_cycles(weights: Weights, factor: Sequence[int], word_bits: int) -> i
     return -(-weights.points // token) * -(-token * weights.bits // word_bits)
 
 
-def followed_products(graph: LinalgGraph) -> Mapping[str, str]:
-    """By operation the product whose results it takes as they come: directly, or from what passes them on. The latest,
-    where it has several. What also waits for something else, as for the mean of a row, follows none.
+def followed_products(graph: LinalgGraph) -> Mapping[str, tuple[str, ...]]:
+    """By operation the product whose results it takes as they come, and what adds up parts of them between the two:
+    directly, or from what passes them on. The latest, where it has several. What also waits for something else, as for
+    the mean of a row, follows none.
     """
     return _followed(Same(graph))
 
 
 @lru_cache(maxsize=256)
-def _followed(same: Same[LinalgGraph]) -> Mapping[str, str]:
-    graph, found = same.value, dict[str, str]()
+def _followed(same: Same[LinalgGraph]) -> Mapping[str, tuple[str, ...]]:
+    graph, found = same.value, dict[str, tuple[str, ...]]()
     place = {op.name: n for n, op in enumerate(graph.ops)}
     for op in graph.ops:
         products = [
-            source.name if source.is_contraction else _passed_on(graph, source, found) for source in graph.sources(op)
+            (source.name,) if source.is_contraction else _passed_on(graph, source, found)
+            for source in graph.sources(op)
         ]
-        known = [product for product in products if product is not None]
+        known = [product for product in products if product]
         if known and len(known) == len(products) and not op.is_contraction:
-            found[op.name] = max(known, key=lambda name: place[name])
+            found[op.name] = max(known, key=lambda names: place[names[0]])
     return found
 
 
-def _passed_on(graph: LinalgGraph, source: LinalgOp, followed: Mapping[str, str]) -> str | None:
+def _passed_on(graph: LinalgGraph, source: LinalgOp, followed: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """The product whose results leave `source` as they come to it: a reduction holds a row back until it is whole,
     except for the parts of a product that it adds up.
     """
+    product = followed.get(source.name, ())
+    if source.reduction is None:
+        return product
     direct = any(before.is_contraction for before in graph.sources(source))
-    return followed.get(source.name) if source.reduction is None or direct else None
+    return (*product, source.name) if product and direct else ()

@@ -6,10 +6,10 @@ from networks import Network, body
 from compiler.graph.linalg_graph import LinalgGraph, Reduction
 
 
-def grouped() -> LinalgGraph:
+def grouped(rows: int = 4) -> LinalgGraph:
     """Two, `op_p0` and `op_p1`, one after the other; `op_d0` and `op_d1` add up their groups."""
     network = Network("grouped")
-    network.tensor("x", np.zeros((4, 2, 8), np.int8), "i8", "input")
+    network.tensor("x", np.zeros((rows, 2, 8), np.int8), "i8", "input")
     product = body(
         ["i8", "i4"], ("arith.extsi", (0,), "i32"), ("arith.extsi", (1,), "i32"), ("arith.muli", (2, 3), "i32")
     )
@@ -18,9 +18,9 @@ def grouped() -> LinalgGraph:
     for n, (read, made, shape) in enumerate((("x", "b", (2, 8)), ("b", "y", (1, 24)))):
         network.tensor(f"w{n}", np.zeros((2, 8, *shape), np.int8), "i4")
         network.tensor(f"s{n}", np.zeros((2, *shape)))
-        loops = (4, *shape, 2, 8)
+        loops = (rows, *shape, 2, 8)
         network.generic(f"p{n}", loops, [(read, "ade"), (f"w{n}", "debc")], "abcd", product, Reduction("add", 0), "i32")
         network.generic(f"d{n}", loops[:4], [(f"p{n}", "abcd"), (f"s{n}", "dbc")], "abc", scaled, Reduction("add", 0.0))
-        network.generic(made, (4, *shape), [(f"d{n}", "abc")], "abc", narrow, dtype="i8")
-    network.result("y", np.zeros((4, 1, 24)))
+        network.generic(made, (rows, *shape), [(f"d{n}", "abc")], "abc", narrow, dtype="i8")
+    network.result("y", np.zeros((rows, 1, 24)))
     return network.graph()

@@ -1,9 +1,12 @@
 """Who grows: the rule that asks what lanes are worth, against one that works everything out anew before each step."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from math import ceil, inf, prod
+from typing import get_args
 
 import pytest
+from grouped_products import grouped
 from layered_networks import with_outside
 from networks import NETWORKS
 from small_graphs import ALL, chain, mlp
@@ -16,7 +19,7 @@ from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.nest import Nest
-from compiler.options import Engines, Knobs
+from compiler.options import Engines, Knobs, LoopOrder
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from dse.evaluate import evaluate
@@ -32,6 +35,7 @@ GRAPHS = {
     "wide": mlp(4, 16, 128),
     "layers": LAYERS,
     "head": HEAD,
+    "grouped": grouped(),
 }
 
 
@@ -40,7 +44,7 @@ def test_what_follows_a_product() -> None:
     assert followed_products(graph) == {}, "there is none"
     followed = followed_products(GRAPHS["mlp"])
     products = [op.name for op in GRAPHS["mlp"].ops if op.is_contraction]
-    assert set(followed.values()) <= set(products)
+    assert {product for product, *_ in followed.values()} <= set(products)
     assert not followed.keys() & set(products), "a product waits for whole rows"
     attention = NETWORKS["attention"]().graph()
     followed = followed_products(attention)
@@ -48,6 +52,34 @@ def test_what_follows_a_product() -> None:
         sources = {attention.producer[o.value][0] for o in op.inputs if o.value in attention.producer}
         held_back = any(s.reduction is not None and not s.is_contraction for s in sources)
         assert not (held_back and op.name in followed), f"{op.name} waits for a whole row"
+
+
+def test_what_follows_a_product_through_an_adder_of_its_parts_knows_it() -> None:
+    followed = followed_products(grouped())
+    assert followed["op_d0"] == ("op_p0",)
+    assert (followed["op_b"], followed["op_y"]) == (("op_p0", "op_d0"), ("op_p1", "op_d1"))
+
+
+def test_lanes_that_add_up_parts_keep_up_with_all_products_and_no_more() -> None:
+    """All that share them, not the first alone. Who reads sums that come with the last of two parts has twice the
+    lanes.
+    """
+    inner, outer = (_dealt(order) for order in get_args(LoopOrder))
+    for place in (inner, outer):
+        for adder, product in (("op_d0", "op_p0"), ("op_d1", "op_p1")):
+            (adders, n), (products, m) = place[adder], place[product]
+            coming = products.growths[m].leaving(products.at)
+            assert adders.growths[n].cycles(adders.at) <= coming < adders.growths[n].cycles(adders.at - 1)
+    assert [place["op_b"][0].lanes for place in (outer, inner)] == [32, 16]
+
+
+def _dealt(order: LoopOrder) -> dict[str, tuple[Unroll, int]]:
+    """By operation what it grows with, and its place there."""
+    knobs = Knobs(8, 1 << 14, stream_width=1024, unrolling="worth", engines="shared", order=order)
+    graph = grouped(rows=64)
+    unrolls = {unroll.ops[0]: unroll for unroll in _unrolls(graph, knobs)}
+    deal_lanes(graph, unrolls, (), knobs, U55C)
+    return {op: (unroll, n) for unroll in unrolls.values() for n, op in enumerate(unroll.ops)}
 
 
 @pytest.mark.slow
@@ -58,6 +90,7 @@ def test_lanes_go_where_a_slow_rule_puts_them(name: str, engines: Engines, rows:
     graph = GRAPHS[name]
     width = 4096 if name == "head" else 1024  # its tokens are wider than a port, so lanes wait for it
     knobs = Knobs(32, lanes, stream_width=width, unrolling="worth", engines=engines, rows=rows)
+    knobs = replace(knobs, order="reduction-outer") if name == "grouped" else knobs
     expected = {unroll.ops[0]: unroll for unroll in _unrolls(graph, knobs)}
     _dealt_slowly(graph, knobs, expected)
     found = {unroll.ops[0]: unroll for unroll in _unrolls(graph, knobs)}
@@ -79,27 +112,28 @@ def _dealt_slowly(graph: LinalgGraph, knobs: Knobs, unrolls: dict[str, Unroll]) 
         unrolls[name].at -= steps
         return nests
 
-    def time(changed: str = "", steps: int = 0) -> float:
+    def time(changed: str = "", steps: int = 0, of: Collection[str] | None = None) -> float:
+        """Of all that computes, or of some of it."""
         nests = {op: nest for n in unrolls for op, nest in nests_at(n, steps if n == changed else 0).items()}
         followed, words = followed_products(graph), words_handed_on(graph, U55C)
-        waits = {op: _last_minus_first(parts[op].op, nests[op]) * graph.runs_of(op) for op in followed.values()}
+        waits = {op: _coming(followed[op], parts, nests) * graph.runs_of(op) for op in followed if op in nests}
         cycles = {op: _cycles(graph, op, nest, shared=op in served) for op, nest in nests.items()}
-        own = {op: max(0, n - waits[followed[op]] // rows(op)) if op in followed else n for op, n in cycles.items()}
-        return sum(max(cycles[op], words[op]) if op in words else n for op, n in own.items())
+        own = {op: max(0, n - waits[op] // rows(op)) if op in followed else n for op, n in cycles.items()}
+        counted = own.items() if of is None else [(op, own[op]) for op in of]
+        return sum(max(cycles[op], words[op]) if op in words else n for op, n in counted)
 
     def rows(op: str) -> int:
         """Side by side, of the product that it follows, where it is not itself there as often."""
-        (served,) = (unroll.ops for unroll in unrolls.values() if followed_products(graph)[op] in unroll.ops)
+        (served,) = (unroll.ops for unroll in unrolls.values() if followed_products(graph)[op][0] in unroll.ops)
         return knobs.rows if len(served) > 1 and graph.op[op].reduction is None else 1
 
     while sum(unroll.lanes for unroll in unrolls.values()) < knobs.overall_unroll:
         worths: list[tuple[float, str, int]] = []
         for name, unroll in unrolls.items():
-            followers = [op for op, product in followed_products(graph).items() if product in unroll.ops]
             best = (0.0, name, 0)
             for steps in range(1, 1 + min(STEPS_AHEAD, unroll.left)):
-                # What a product saves by making its followers wait less is theirs to save.
-                saved = time() - time(name, steps) if not followers else _own(graph, unroll, nests_at(name, steps))
+                # What one saves by making its followers wait less is theirs to save.
+                saved = time(of=unroll.ops) - time(name, steps, unroll.ops)
                 share = _share(parts[name], nests_at(name, steps)[name]) - _share(parts[name], unroll.nests[name])
                 if saved > 0 and saved / share > best[0]:
                     best = (saved / share, name, steps)
@@ -108,13 +142,6 @@ def _dealt_slowly(graph: LinalgGraph, knobs: Knobs, unrolls: dict[str, Unroll]) 
         if steps == 0 or worth < LEAST_WORTH * time():
             return
         unrolls[name].at += steps
-
-
-def _own(graph: LinalgGraph, unroll: Unroll, later: dict[str, Nest]) -> float:
-    def cycles(op: str, nest: Nest) -> int:
-        return _cycles(graph, op, nest, shared=len(unroll.ops) > 1)
-
-    return sum(cycles(op, unroll.nests[op]) - cycles(op, nest) for op, nest in later.items())
 
 
 def _cycles(graph: LinalgGraph, name: str, nest: Nest, *, shared: bool) -> int:
@@ -130,6 +157,15 @@ def _cycles(graph: LinalgGraph, name: str, nest: Nest, *, shared: bool) -> int:
         sums = [loop for loop in nest.loops if op.iterators[loop.dim] == "reduction"]
         nest = replace(nest, loops=(*sums, *(loop for loop in nest.loops if loop not in sums)))
     return max(loading, run_cycles(op, nest, U55C) * graph.runs_of(name))
+
+
+def _coming(before: tuple[str, ...], parts: dict[str, Part], nests: dict[str, Nest]) -> int:
+    """As the results of a product leave, in as much of that time as an adder between gives its own."""
+    product, *adders = before
+    coming = _last_minus_first(parts[product].op, nests[product])
+    for adder in adders:
+        coming = coming * _last_minus_first(parts[adder].op, nests[adder]) // prod(nests[adder].trips)
+    return coming
 
 
 def _last_minus_first(op: LinalgOp, nest: Nest) -> int:

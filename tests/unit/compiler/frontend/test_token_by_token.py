@@ -3,7 +3,7 @@
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -16,8 +16,9 @@ from compiler.frontend.interpret import interpret
 from compiler.frontend.models.gpt2_config import Gpt2Config
 from compiler.graph.layers import launched
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.task_graph import CHOOSE, FIRST
-from compiler.options import Knobs
+from compiler.graph.nest import Nest
+from compiler.graph.task_graph import CHOOSE, FIRST, ComputeTask
+from compiler.options import Knobs, LoopOrder
 from compiler.passes.design_passes import planned_tasks
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import load_platform
@@ -33,7 +34,7 @@ SLOTS, BEGINNING = 6, 5
 SMALL = Gpt2Config(n_embd=64, n_head=4, n_layer=2, n_inner=256, n_positions=64, vocab_size=97)
 WHOLE_WORDS = replace(SMALL, vocab_size=90)  # padded to 96, where words of scales and tiles end; 97 would be 112
 
-JOINT = Knobs(overall_unroll=512, engines="shared", loads="joint")
+JOINT = Knobs(overall_unroll=512, engines="shared", loads="joint", order="reduction-outer")
 
 
 class Reference:
@@ -126,6 +127,18 @@ def test_where_no_token_is_wanted_the_vocabulary_is_not_walked(make_bundle: Any,
     assert both[0].cycles < both[1].cycles
     mixed = simulate(tasks, platform, launches=({CHOOSE: 0}, {CHOOSE: 1}, {CHOOSE: 0}), buckets=0)
     assert not mixed.deadlock
+
+
+def test_wherever_reductions_are_the_vocabulary_is_walked_outside(make_bundle: Any) -> None:
+    bundle: Bundle = make_bundle("token", "w4a8", SLOTS, 2, WHOLE_WORDS)
+    walked = list[Nest]()
+    for order in get_args(LoopOrder):
+        tasks = planned_tasks(bundle.graph, replace(JOINT, order=order, default_tile_size=16), load_platform("u55c"))
+        assert CHOOSE in {argument.name for argument in tasks.arguments}
+        head = tasks.task["last_head_matmul"]
+        assert isinstance(head, ComputeTask)
+        walked.append(head.nest)
+    assert walked[0] == walked[1]
 
 
 def test_a_vocabulary_of_parts_of_words_is_walked_by_all(make_bundle: Any) -> None:
