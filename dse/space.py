@@ -141,9 +141,12 @@ _SEEDS = (
     *WHOLE,
 )
 # And where the time of a prompt is an objective: rows of it side by side, for the weights of as many ports.
+_SIDE_BY_SIDE = replace(
+    _JOINT, overall_unroll=8192, order="reduction-outer", multiplier="dsp_packed", prefetch_kib=2048, slices=2
+)
 _FOR_PROMPTS = (
-    replace(_JOINT, overall_unroll=8192, hbm_channels=8, multiplier="dsp_packed", prefetch_kib=2048, slices=2, rows=4),
-    replace(_JOINT, overall_unroll=8192, hbm_channels=16, multiplier="dsp_packed", prefetch_kib=2048, slices=2, rows=2),
+    replace(_SIDE_BY_SIDE, hbm_channels=8, rows=4),
+    replace(_SIDE_BY_SIDE, hbm_channels=16, rows=2),
 )
 # And where a resource is an objective.
 _OF_AREA = (
