@@ -144,7 +144,7 @@ _SEEDS = (
 _SIDE_BY_SIDE = replace(
     _JOINT, overall_unroll=8192, order="reduction-outer", multiplier="dsp_packed", prefetch_kib=2048, slices=2
 )
-_FOR_PROMPTS = (
+FOR_PROMPTS = (
     replace(_SIDE_BY_SIDE, hbm_channels=8, rows=4),
     replace(_SIDE_BY_SIDE, hbm_channels=16, rows=2),
 )
@@ -309,7 +309,7 @@ class DesignSpace:
         has_windows = any(op.kind == "window" for op in self._graph.ops)
         first = (*_OF_WINDOWS, *_SEEDS) if has_windows else _SEEDS
         if _PROMPT_TIME in objectives:
-            first = (*first, *_FOR_PROMPTS)
+            first = (*first, *FOR_PROMPTS)
         if not _RESOURCES.isdisjoint(objectives):
             first = (*first, *_OF_AREA)
         return tuple(knobs for knobs in first if self.params_of(knobs) is not None)

@@ -8,10 +8,10 @@ python -m bench.board_limit gpt2-medium --knobs knobs.json --kept /tmp/designs  
 W4A8 with a quantised head, by request with int8 keys and values (`--precision w4a8kv8`), all layers, a prompt of 128
 tokens and 128 after the first, unless a row says otherwise; definitions are those of `compiler/whole_token.py`.
 `table`: tokens a second, first token, energy, share of the HBM bound, area and the fullest die, beside what it must
-and what it aims to reach. `paper`: table 4 of StreamTensor, by one design for all its rows. `sensitivity`: the same
-design at other clocks, bandwidths, depths of pipelines and areas. `waterfall`: where the time of a token goes, each
-step the difference of two simulations. `structures`: engines of their own against shared ones, at equal lanes and
-ports.
+and what it aims to reach. `prompts`: designs that take rows of a prompt side by side. `paper`: table 4 of
+StreamTensor, by one design for all its rows. `sensitivity`: the same design at other clocks, bandwidths, depths of
+pipelines and areas. `waterfall`: where the time of a token goes, each step the difference of two simulations.
+`structures`: engines of their own against shared ones, at equal lanes and ports.
 
 Designs are planned, certified, placed and simulated, nothing is emitted; of each model three, unless `--knobs` says
 which: ten minutes for the table, an hour for all of it. They are kept in `--kept`, by model, length and knobs: remove
@@ -37,7 +37,7 @@ from compiler.assumed import HBM_GB_S
 from compiler.options import Knobs, Precision
 from compiler.platforms.platform import Platform, load_platform
 from compiler.whole_token import Reply
-from dse.space import WHOLE
+from dse.space import FOR_PROMPTS, WHOLE
 
 PROMPT, STEPS = 128, 128
 PRECISIONS: tuple[Precision, ...] = ("w4a8", "w4a8kv8")
@@ -120,6 +120,28 @@ def _table(console: Console, designs: dict[str, Planned], _planner: Planner) -> 
     _show(console, "Limits of the board", ("what", "must", "aim", "reached", "fidelity"), rows)
 
 
+def _prompts(console: Console, designs: dict[str, Planned], planner: Planner) -> None:
+    rows: list[list[str]] = []
+    for model in designs:
+        for knobs in FOR_PROMPTS:
+            design = planner(model, knobs=knobs)
+            reply, (share, where) = design.reply(PROMPT, STEPS), design.fullest_die()
+            numbers = reply.first_token_us / 1e3, 1e6 / reply.token_us, 100 * reply.hbm_share
+            area = f"{100 * design.shares()['lut']:.1f} %", f"{100 * share:.1f} %, {where}"
+            fits = "; ".join(design.exceeded) or "yes"
+            rows.append([f"{model}, {knobs.rows} rows", *(f"{n:,.1f}" for n in numbers), *area, fits])
+    columns = (
+        "rows side by side",
+        "first token, ms",
+        "tokens a second",
+        "% of the bound",
+        "LUT",
+        "fullest die",
+        "fits",
+    )
+    _show(console, "Prompts (simulate; area by estimate)", columns, rows)
+
+
 def _paper(console: Console, designs: dict[str, Planned], planner: Planner) -> None:
     if "gpt2-medium" not in designs:
         return
@@ -194,6 +216,7 @@ def _structures(console: Console, designs: dict[str, Planned], planner: Planner)
 
 PARTS: dict[str, Part] = {
     "table": _table,
+    "prompts": _prompts,
     "paper": _paper,
     "sensitivity": _sensitivity,
     "waterfall": _waterfall,
