@@ -161,8 +161,8 @@ def _cost(part: Part, factor: Sequence[int], platform: Platform) -> float:
     """By which an operation chooses among dimensions to grow; 0 where it takes them in order."""
     if part.op.is_contraction:
         return _token_luts(part, factor) / prod(factor)
-    if adds_parts(part.op):
-        return run_cycles(part.op, _nest(part.op.loops, part.walk, tuple(factor)), platform)
+    if adds_parts(part.op):  # a lane's work, since steps of odd numbers are longer
+        return run_cycles(part.op, _nest(part.op.loops, part.walk, tuple(factor)), platform) * prod(factor)
     return 0
 
 

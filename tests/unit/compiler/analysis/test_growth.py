@@ -56,12 +56,14 @@ def test_lanes_lie_along_rows_where_there_are_some() -> None:
 
 
 @pytest.mark.parametrize(
-    ("groups", "lanes", "factor"), [(8, 8, (8, 1)), (8, 16, (8, 2)), (32, 16, (8, 2)), (2, 16, (8, 2))]
+    ("groups", "lanes", "factor"), [(8, 8, (8, 1)), (8, 16, (8, 2)), (32, 16, (8, 2)), (2, 16, (8, 2)), (9, 24, (8, 3))]
 )
 def test_what_adds_up_parts_grows_along_results_while_its_adders_keep_up(
     groups: int, lanes: int, factor: tuple[int, int]
 ) -> None:
-    """Sixteen of 128 results side by side would be updated every eighth cycle, and such an update takes nine."""
+    """Sixteen of 128 results side by side would be updated every eighth cycle, and such an update takes nine. A step to
+    thrice the lanes is no reason.
+    """
     operands = (Operand("acc", (0, 1)), Operand("scales", (1, 0)))
     body = Body(("i32", "f32"), (ScalarOp("arith.sitofp", (0,), "f32"), ScalarOp("arith.mulf", (2, 1), "f32")), 3)
     loops, results = (128, groups), (Operand("y", (0,)),)
