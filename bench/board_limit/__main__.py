@@ -121,25 +121,21 @@ def _table(console: Console, designs: dict[str, Planned], _planner: Planner) -> 
 
 
 def _prompts(console: Console, designs: dict[str, Planned], planner: Planner) -> None:
+    rows = {f"{model}, {k.rows} rows": planner(model, knobs=k) for model in designs for k in FOR_PROMPTS}
+    _compare(console, "Prompts (simulate; area by estimate)", "side by side", rows)
+
+
+def _compare(console: Console, title: str, what: str, designs: dict[str, Planned]) -> None:
+    """Designs by name, a row each."""
     rows: list[list[str]] = []
-    for model in designs:
-        for knobs in FOR_PROMPTS:
-            design = planner(model, knobs=knobs)
-            reply, (share, where) = design.reply(PROMPT, STEPS), design.fullest_die()
-            numbers = reply.first_token_us / 1e3, 1e6 / reply.token_us, 100 * reply.hbm_share
-            area = f"{100 * design.shares()['lut']:.1f} %", f"{100 * share:.1f} %, {where}"
-            fits = "; ".join(design.exceeded) or "yes"
-            rows.append([f"{model}, {knobs.rows} rows", *(f"{n:,.1f}" for n in numbers), *area, fits])
-    columns = (
-        "rows side by side",
-        "first token, ms",
-        "tokens a second",
-        "% of the bound",
-        "LUT",
-        "fullest die",
-        "fits",
-    )
-    _show(console, "Prompts (simulate; area by estimate)", columns, rows)
+    for name, design in designs.items():
+        reply, shares, (fullest, die) = design.reply(PROMPT, STEPS), design.shares(), design.fullest_die()
+        numbers = 1e6 / reply.token_us, reply.first_token_us / 1e3, 100 * reply.hbm_share
+        area = (f"{100 * shares[resource]:.1f} %" for resource in ("lut", "dsp", "uram"))
+        where, ports = f"{100 * fullest:.1f} %, {die}", f"{design.amounts['hbm_ports']:g}"
+        rows.append([name, *(f"{n:,.1f}" for n in numbers), *area, where, ports, "; ".join(design.exceeded) or "yes"])
+    measures = ("tokens a second", "first token, ms", "% of the bound", "LUT", "DSP", "URAM", "fullest die", "ports")
+    _show(console, title, (what, *measures, "fits"), rows)
 
 
 def _paper(console: Console, designs: dict[str, Planned], planner: Planner) -> None:
@@ -200,18 +196,13 @@ def _waterfall(console: Console, designs: dict[str, Planned], _planner: Planner)
 
 def _structures(console: Console, designs: dict[str, Planned], planner: Planner) -> None:
     for model in designs:
-        rows: list[list[str]] = []
+        found: dict[str, Planned] = {}
         for engines in ("own", "shared"):
             for unrolling in ("slowest", "worth"):
                 knobs = replace(planner.knobs[0], engines=engines, unrolling=unrolling)
-                design = planner(model, knobs=knobs if engines == "shared" else replace(knobs, loads="own"))
-                reply, shares = design.reply(PROMPT, STEPS), design.shares()
-                area = (f"{100 * shares[name]:.0f} %" for name in ("lut", "dsp", "uram"))
-                numbers = f"{1e6 / reply.token_us:,.1f}", f"{reply.first_token_us / 1e3:,.1f}"
-                fits = "; ".join(design.exceeded) or "yes"
-                rows.append([f"{engines}, {unrolling}", *numbers, *area, f"{design.amounts['hbm_ports']:g}", fits])
-        columns = ("engines, lanes by", "tokens a second", "first token, ms", "LUT", "DSP", "URAM", "ports", "fits")
-        _show(console, f"{model}: structures (simulate; area by estimate)", columns, rows)
+                knobs = knobs if engines == "shared" else replace(knobs, loads="own")
+                found[f"{engines}, {unrolling}"] = planner(model, knobs=knobs)
+        _compare(console, f"{model}: structures (simulate; area by estimate)", "engines, lanes by", found)
 
 
 PARTS: dict[str, Part] = {

@@ -4,18 +4,24 @@ Behind layers an arg-max makes one token of a key for each of the vocabulary. Al
 products and what they read, serves that choice alone.
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from functools import lru_cache
 
-from compiler.analysis.walked_together import Classes, walked_together
+from compiler.analysis.walked_together import walked_together
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.same import Same
 
 
-def choice_loops(graph: LinalgGraph, classes: Classes) -> Mapping[str, int]:
+def choice_loops(graph: LinalgGraph) -> Mapping[str, int]:
     """The loop over the vocabulary of each operation that has one; none where there is no such choice, or where layers
-    walk the vocabulary too, or a result has it. `classes` are those of `graph`.
+    walk the vocabulary too, or a result has it.
     """
+    return _choice_loops(Same(graph))
+
+
+@lru_cache(maxsize=256)
+def _choice_loops(same: Same[LinalgGraph]) -> Mapping[str, int]:
+    graph, classes = same.value, walked_together(same.value)
     largest = [op for op in graph.ops if op.name in graph.outside and _is_of_keys(graph, op)]
     if len(largest) != 1 or largest[0].iterators.count("reduction") != 1:
         return {}
@@ -24,16 +30,6 @@ def choice_loops(graph: LinalgGraph, classes: Classes) -> Mapping[str, int]:
     made = [(out.value, d) for out in graph.outputs for d in range(len(graph.value[out.value].shape))]
     seen = any(classes.find(("dim", *place)) == root for place in made)
     return {} if seen or not loops.keys() <= set(graph.outside) else loops
-
-
-def choosing(graph: LinalgGraph) -> Set[str]:
-    """Operations of that choice: they walk the vocabulary outermost, or a launch could not leave out most of it."""
-    return _choosing(Same(graph))
-
-
-@lru_cache(maxsize=256)
-def _choosing(same: Same[LinalgGraph]) -> Set[str]:
-    return choice_loops(same.value, walked_together(same.value)).keys()
 
 
 def _is_of_keys(graph: LinalgGraph, op: LinalgOp) -> bool:

@@ -16,7 +16,6 @@ from typing import NamedTuple
 from compiler.analysis.choice import choice_loops
 from compiler.analysis.names import c_name
 from compiler.analysis.rows import kept_rows, row_loops
-from compiler.analysis.walked_together import walked_together
 from compiler.graph.converter import shared_prefix
 from compiler.graph.design import Design
 from compiler.graph.itensor import ITensor, Loop
@@ -51,7 +50,7 @@ class _Rows:
     @staticmethod
     def choices(graph: LinalgGraph) -> "_Rows | None":
         """Those of the vocabulary, of which a launch may do without the choice."""
-        loops = choice_loops(graph, walked_together(graph))
+        loops = choice_loops(graph)
         if not loops:
             return None
         (count,) = {graph.op[name].loops[dim] for name, dim in loops.items()}

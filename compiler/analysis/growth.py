@@ -95,7 +95,7 @@ class Growth:
 
     def iterations(self, step: int) -> int:
         """In all its runs."""
-        return prod(self.nest(step).trips) * self.part.runs
+        return self.part.op.iterations // self.lanes[step] * self.part.runs
 
     def leaving(self, step: int) -> int:
         """Iterations from its first result to its last, in all its runs."""

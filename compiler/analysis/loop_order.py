@@ -4,8 +4,8 @@ An operation walks its tensors in the order in which they arrive: what its prede
 outermost too, so that a converter between them buffers a tile and not a tensor. Reductions of contractions go inside
 or outside of that by `Knobs.order`; over rows that stay in memory they go outside in any case, or a launch could not
 stop behind the rows that are there, and inside of the vocabulary, or it could not leave out the choice of a token
-(`compiler.analysis.following`). A `TaskOverride` gives the order of its operation's
-loop groups; what follows inherits it.
+(`compiler.analysis.following`). A `TaskOverride` gives the order of its operation's loop groups; what follows inherits
+it.
 
 Where reductions go outside and engines are shared, the parts of a product that its reader adds up go outside of them,
 one at a time, and are added up in that order: each result then waits for a later part only, so one adder keeps up with
@@ -18,7 +18,7 @@ made by turns: queries, keys and values of one head, then of the next, so that w
 from collections.abc import Container, Iterator, Mapping, Set
 from functools import lru_cache
 
-from compiler.analysis.choice import choosing
+from compiler.analysis.choice import choice_loops
 from compiler.analysis.inner_order import told_apart
 from compiler.analysis.rows import row_loops
 from compiler.analysis.walked_together import walked_together
@@ -52,7 +52,7 @@ def _loop_orders(
     parts = _parts(same)
     for op in graph.ops:
         over_rows = op.name in rows and op.iterators[rows[op.name]] == "reduction"
-        wanted = "reduction-outer" if over_rows else "reduction-inner" if op.name in choosing(graph) else preferred
+        wanted = "reduction-outer" if over_rows else "reduction-inner" if op.name in choice_loops(graph) else preferred
         outside = added_up(graph, op) if with_parts else ()
         order = _chosen(op, _inherited(op, arrival, parts), groups.get(op.name), wanted, outside)
         orders[op.name] = order
@@ -96,7 +96,7 @@ def parts_outside(knobs: Knobs) -> bool:
 def added_up(graph: LinalgGraph, op: LinalgOp) -> Order:
     """Loops of a product over parts of results, which its reader adds up, and of that reader; none of what chooses."""
     made, found = op.outputs[0], list[int]()
-    if op.name in choosing(graph):
+    if op.name in choice_loops(graph):
         return ()
     if adds_parts(op) and any(source.is_contraction for source in graph.sources(op)):
         return tuple(d for d, kind in enumerate(op.iterators) if kind == "reduction")

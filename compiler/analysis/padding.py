@@ -85,7 +85,7 @@ def _pad(same: Same[LinalgGraph], tile: int, max_padding: int) -> LinalgGraph:
     classes = walked_together(graph)
     frozen = {classes.find(place) for place in _fixed(graph)}
     longer: dict[Place, int] = {}
-    chosen = {classes.find(("loop", name, dim)) for name, dim in choice_loops(graph, classes).items()}
+    chosen = {classes.find(("loop", name, dim)) for name, dim in choice_loops(graph).items()}
     for place, (extent, reach) in _tiled(graph, classes, tile).items():
         padded = padded_extent(extent, reach, max_padding, _tile_of_choice(reach) if place in chosen else 1)
         if place not in frozen and padded > extent:
