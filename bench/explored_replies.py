@@ -26,8 +26,7 @@ from bench.board_limit.planned import FAMILIES, plan
 from bench.workload import NoSink
 from compiler.frontend.bundle import import_model
 from compiler.frontend.models.config import resolve_model
-from compiler.generation import context_of
-from compiler.options import Knobs, Precision, Workload
+from compiler.options import Knobs, Precision, Workload, context_of
 from compiler.platforms.platform import Platform, load_platform
 from dse.explore import SearchOptions, search
 from dse.objectives import LATENCY
@@ -56,7 +55,7 @@ def explored(wanted: Wanted, options: SearchOptions, platform: Platform) -> tupl
     name = f"{Path(wanted.model).name}-{wanted.layers}-{wanted.precision}-{wanted.positions}"
     file = wanted.kept / f"{name}-{'-'.join(options.objectives)}-{options.budget}-{options.seed}.json"
     if not file.exists():
-        length = context_of(wanted.positions, resolve_model(wanted.model).config.positions)
+        length = context_of(wanted.positions)
         workload = Workload(wanted.model, "token", length, wanted.precision, layers=wanted.layers)
         bundle = import_model(wanted.model, workload, wanted.kept / "bundles")
         begun = time.perf_counter()

@@ -28,7 +28,7 @@ from compiler.host.design import load_design
 from compiler.host.network import DamagedError, Network
 from compiler.host.session import OnLaunch, ended, generate
 from compiler.metrics import Metric
-from compiler.options import Knobs, Precision, Workload
+from compiler.options import Knobs, Precision, Workload, context_of
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import Platform
 from compiler.proof.launches import GenerationChecks, Witness
@@ -37,7 +37,6 @@ from compiler.simulator.board.build import FOLDER as BOARD_FOLDER
 from compiler.simulator.board.build import build_board
 from compiler.whole_token import Lengths, Reply, least_bytes
 
-SLOTS = 16  # lengths of designs are rounded up to a multiple: another prompt often finds its design in the cache
 # How far hidden states may be off after one layer, of their largest magnitude: more adds up like a random walk. Sums in
 # another order change an activation of 8 bits by a step now and then; a part of a block that is wrong changes the
 # states by tens of percent. Measured with float noise in PyTorch itself, w4a8: 0.018 after 2 layers, 0.049 after 24.
@@ -133,7 +132,6 @@ class Generation:
 
 def request_of(source: ModelSource, options: GenerateOptions) -> NetworkRequest:
     """The request with lengths filled in. Raises InvalidInputError where they do not fit each other or the model."""
-    positions = source.config.positions
     turns = (options.prompt, *options.then)
     if not all(turns) or options.tokens < 1:
         raise InvalidInputError("there must be at least one token in the prompt, and one to generate")
@@ -146,20 +144,12 @@ def request_of(source: ModelSource, options: GenerateOptions) -> NetworkRequest:
         raise InvalidInputError(
             f"length is {options.length}; {given} tokens of the prompt and {made} new ones need {needed}"
         )
-    length = options.length or context_of(needed, positions)
+    length = options.length or context_of(needed)
     layers = source.config.layers if options.layers is None else options.layers
     end = options.end if options.then else None  # else it only leaves out the rest of the reference
     request = NetworkRequest(options.precision, layers, options.prompt, options.tokens, length, options.then, end)
     check_request(source, request)
     return request
-
-
-def context_of(needed: int, positions: int) -> int:
-    """The context of a design for so many positions: attention walks the new row as well as those before it, which are
-    tiles of any size where they are a multiple of `SLOTS`. Never more than the `positions` of the model, if that will
-    do.
-    """
-    return max(2, needed, min(_up(needed + 1, SLOTS) - 1, positions))
 
 
 def prepare(
@@ -305,7 +295,3 @@ def _design(bundle: Bundle, knobs: Knobs, platform: Platform, cache: Path, say: 
 def _compiler_version() -> str:
     """Digest of the compiler's sources: a changed compiler never serves an old design."""
     return sources_digest(_SOURCES)
-
-
-def _up(number: int, step: int) -> int:
-    return -(-number // step) * step

@@ -25,6 +25,7 @@ Unrolling = Literal["slowest", "worth"]
 Weights = Literal["streamed", "resident"]
 
 MAX_LENGTH = 8192
+SLOTS = 16  # lengths of designs are rounded up to a multiple: another prompt often finds its design in the cache
 MAX_LAYERS = 128
 MAX_BATCH = 1024  # each is computed by the reference
 MAX_UNROLL = 1 << 16
@@ -41,6 +42,13 @@ def _require_range(name: str, value: int, low: int, high: int) -> None:
 def _require_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise InvalidInputError(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
+
+
+def context_of(needed: int) -> int:
+    """The context of a design for so many positions, of a model that has no more: attention walks the new row as well
+    as those before it, which are tiles of any size where they are a multiple of `SLOTS`.
+    """
+    return max(2, needed, min(-(-(needed + 1) // SLOTS) * SLOTS - 1, MAX_LENGTH))
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ MAX_TASK_TILE = 4096
 _TILES = tuple(1 << k for k in range(2, 9))
 _UNROLLS = tuple(1 << k for k in range(5, 15))
 _FUSION_BUDGETS = tuple(1 << k for k in range(16, 26))  # 64 KiB to 32 MiB
-_STREAM_WIDTHS = tuple(1 << k for k in range(7, 12))
+_STREAM_WIDTHS = tuple(1 << k for k in range(7, 13))
 _HBM_CHANNELS = (1, 2, 4, 8, 16, 32)  # more than are left are dealt out
 _PADDINGS = (0, 12, 25)  # percent
 _SLICES = (1, 2, 4, 8)
@@ -103,7 +103,7 @@ TASK_FIELDS = ("tile", "unroll", "order", "weights")
 # Engines that one load feeds, and lanes where they save most for their area.
 _JOINT = Knobs(default_tile_size=128, stream_width=2048, engines="shared", loads="joint", unrolling="worth")
 # One for all products, as wide as all ports together, in slices that may lie on different dies; then one whose groups
-# are added up at one engine, too, and that in narrower tokens.
+# are added up at one engine, too, and that in narrower tokens, and with attention as wide as many positions take.
 _ALL_PORTS = replace(
     _JOINT, overall_unroll=16384, hbm_channels=32, multiplier="dsp_packed", prefetch_kib=8192, slices=4
 )
@@ -111,6 +111,7 @@ WHOLE = (
     _ALL_PORTS,
     replace(_ALL_PORTS, order="reduction-outer"),
     replace(_ALL_PORTS, order="reduction-outer", stream_width=1024),
+    replace(_ALL_PORTS, order="reduction-outer", stream_width=4096),
 )
 # Parameters stay on the chip as far as they fit.
 _RESIDENT = Knobs(default_tile_size=64, stream_width=2048, multiplier="dsp_packed", weights="resident")
@@ -147,6 +148,7 @@ _SIDE_BY_SIDE = replace(
 FOR_PROMPTS = (
     replace(_SIDE_BY_SIDE, hbm_channels=8, rows=4),
     replace(_SIDE_BY_SIDE, hbm_channels=16, rows=2),
+    replace(_SIDE_BY_SIDE, hbm_channels=16, rows=3, slices=4),
 )
 # And where a resource is an objective.
 _OF_AREA = (
@@ -255,12 +257,21 @@ def _task_parameters(graph: LinalgGraph, op: LinalgOp) -> tuple[Parameter, ...]:
     )
 
 
-def tried(field: str, platform: Platform) -> tuple[int | str, ...]:
-    """The values of a field of Knobs that a search tries on this board; for sizes in increasing order."""
+def tried(field: str, platform: Platform, graph: LinalgGraph | None = None) -> tuple[int | str, ...]:
+    """The values of a field of Knobs that a search tries on this board, of a graph those that it can use; for sizes in
+    increasing order.
+    """
     values = _TRIED[field]
+    if field == "stream_width" and graph is not None and not _keeps_integers(graph):
+        return values[:-1]
     if field == "hbm_channels":
         return tuple(c for c in _HBM_CHANNELS if c <= platform.budget.hbm_ports) or values[:1]
     return values
+
+
+def _keeps_integers(graph: LinalgGraph) -> bool:
+    """Whether attention walks a cache of them, which its widest tokens are for: of floats they take too many wires."""
+    return any(value.role == "state" and value.dtype.startswith("i") for value in graph.values)
 
 
 def _network_parameter(name: str, choices: tuple[int | str, ...]) -> Parameter:
@@ -277,7 +288,7 @@ class DesignSpace:
         self._ops = heaviest_ops(graph, heaviest)
         self._fields = _FIELDS | (_OF_PROMPTS if _PROMPT_TIME in objectives and given_rows(graph) else {})
         self.parameters: tuple[Parameter, ...] = (
-            *(_network_parameter(name, tried(field, platform)) for name, field in self._fields.items()),
+            *(_network_parameter(name, tried(field, platform, graph)) for name, field in self._fields.items()),
             *(parameter for op in self._ops for parameter in _task_parameters(graph, op)),
         )
 

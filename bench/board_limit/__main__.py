@@ -9,11 +9,12 @@ W4A8 with a quantised head, by request with int8 keys and values (`--precision w
 tokens and 128 after the first, unless a row says otherwise; definitions are those of `compiler/whole_token.py`.
 `table`: tokens a second, first token, energy, share of the HBM bound, area and the fullest die, beside what it must
 and what it aims to reach. `prompts`: designs that take rows of a prompt side by side. `paper`: table 4 of
-StreamTensor, by one design for all its rows. `sensitivity`: the same design at other clocks, bandwidths, depths of
+StreamTensor, by one design for all its rows. `context`: the last of 1,024 positions, by designs for all of them.
+`sensitivity`: the same design at other clocks, bandwidths, depths of
 pipelines and areas. `waterfall`: where the time of a token goes, each step the difference of two simulations.
 `structures`: engines of their own against shared ones, at equal lanes and ports.
 
-Designs are planned, certified, placed and simulated, nothing is emitted; of each model three, unless `--knobs` says
+Designs are planned, certified, placed and simulated, nothing is emitted; of each model four, unless `--knobs` says
 which: ten minutes for the table, an hour for all of it. They are kept in `--kept`, by model, length and knobs: remove
 it when the compiler has changed.
 """
@@ -40,13 +41,19 @@ from compiler.whole_token import Reply
 from dse.space import FOR_PROMPTS, WHOLE
 
 PROMPT, STEPS = 128, 128
+CONTEXT = 1024
 PRECISIONS: tuple[Precision, ...] = ("w4a8", "w4a8kv8")
-MUST_AIM = {
+Limits = dict[str, dict[str, tuple[int, int]]]  # must and aim of a model, by what
+MUST_AIM: Limits = {
     "tokens a second": {"gpt2-medium": (1000, 1400)},
     "first token, ms": {"gpt2-medium": (30, 20)},
     "share of the HBM bound, %": dict.fromkeys(FAMILIES, (50, 70)),
     "LUT, %": {"gpt2-medium": (70, 55)},
     "fullest die, %": dict.fromkeys(FAMILIES, (70, 60)),
+}
+AT_CONTEXT: Limits = {
+    "tokens a second": {"gpt2-medium": (850, 1100)},
+    **{name: MUST_AIM[name] for name in ("LUT, %", "fullest die, %")},
 }
 Part = Callable[[Console, dict[str, Planned], "Planner"], None]
 
@@ -84,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", default=FAMILIES, help=f"default: {' '.join(FAMILIES)}")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts (default: all)")
-    parser.add_argument("--knobs", type=Path, help="JSON of knobs (default: of three that a search begins with)")
+    parser.add_argument("--knobs", type=Path, help="JSON of knobs (default: of four that a search begins with)")
     parser.add_argument("--precision", choices=PRECISIONS, default="w4a8", help="default: %(default)s")
     parser.add_argument("--kept", type=Path, help="folder of designs that are planned already")
     return parser
@@ -100,9 +107,21 @@ def _show(console: Console, title: str, columns: Sequence[str], rows: Sequence[S
 
 
 def _table(console: Console, designs: dict[str, Planned], _planner: Planner) -> None:
+    _limits(console, "Limits of the board", designs, (PROMPT, STEPS), MUST_AIM)
+
+
+def _context(console: Console, designs: dict[str, Planned], planner: Planner) -> None:
+    for_all = {model: planner(model, CONTEXT) for model in designs}
+    _limits(console, f"The last of {CONTEXT:,} positions", for_all, (CONTEXT - 1, 1), AT_CONTEXT)
+
+
+def _limits(
+    console: Console, title: str, designs: dict[str, Planned], lengths: tuple[int, int], must_aim: Limits
+) -> None:
+    """Of replies of such a prompt and so many steps."""
     rows: list[list[str]] = []
     for model, design in designs.items():
-        reply, (share, where) = design.reply(PROMPT, STEPS), design.fullest_die()
+        reply, (share, where) = design.reply(*lengths), design.fullest_die()
         reached = {
             "tokens a second": (1e6 / reply.token_us, "simulate"),
             "first token, ms": (reply.first_token_us / 1e3, "simulate"),
@@ -113,11 +132,11 @@ def _table(console: Console, designs: dict[str, Planned], _planner: Planner) -> 
             "HBM ports": (design.amounts["hbm_ports"], "planned"),
         }
         for name, (value, fidelity) in reached.items():
-            must, aim = MUST_AIM.get(name, {}).get(model, ("", ""))
+            must, aim = must_aim.get(name, {}).get(model, ("", ""))
             rows.append([f"{model}: {name}", f"{must}", f"{aim}", f"{value:,.4g}", fidelity])
         if design.exceeded:
             rows.append([f"{model}: FITS NO BOARD", "", "", "", "; ".join(design.exceeded)])
-    _show(console, "Limits of the board", ("what", "must", "aim", "reached", "fidelity"), rows)
+    _show(console, title, ("what", "must", "aim", "reached", "fidelity"), rows)
 
 
 def _prompts(console: Console, designs: dict[str, Planned], planner: Planner) -> None:
@@ -208,6 +227,7 @@ def _structures(console: Console, designs: dict[str, Planned], planner: Planner)
 PARTS: dict[str, Part] = {
     "table": _table,
     "prompts": _prompts,
+    "context": _context,
     "paper": _paper,
     "sensitivity": _sensitivity,
     "waterfall": _waterfall,

@@ -10,10 +10,10 @@ from bench.board_limit.variants import Change
 from compiler.design_dir import read_design, silent
 from compiler.frontend.bundle import import_model
 from compiler.frontend.models.config import resolve_model
-from compiler.generation import context_of, exceeded
+from compiler.generation import exceeded
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.host.session import CHOOSE, POSITION
-from compiler.options import Knobs, Precision, Workload
+from compiler.options import Knobs, Precision, Workload, context_of
 from compiler.pipeline import time_design
 from compiler.platforms.platform import Platform
 from compiler.replies import whole_reply
@@ -94,7 +94,7 @@ def plan(
 ) -> Planned:
     """A design for replies of so many positions, of the first `layers` (None: all); from `kept` where it is there."""
     config = resolve_model(model).config
-    length = context_of(positions, config.positions)
+    length = context_of(positions)
     workload = Workload(model, "token", length, precision, layers=layers or config.layers)
     bundle = import_model(model, workload, kept / "bundles")
     name = blake2b(json.dumps([bundle.directory.name, knobs.to_json()], sort_keys=True).encode(), digest_size=8)

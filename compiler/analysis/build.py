@@ -81,7 +81,8 @@ def _control(folded: Design, design: Design, tasks: Sequence[Task], streams: Seq
     copied, by_name = copied_tasks(folded.engines, tasks, streams), {task.name: task for task in tasks}
     if any(told_to(by_name[name]) for name in copied):  # copies have several rows, each at another position
         return chunks
-    return chunks._replace(abreast=abreast, copied=copied)
+    rows = -(-at_once // abreast) * abreast  # or copies rest in each chunk
+    return chunks._replace(rows=rows, abreast=abreast, copied=copied)
 
 
 def task_dies(design: Design) -> dict[str, str]:

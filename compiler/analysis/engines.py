@@ -21,6 +21,7 @@ from compiler.analysis.names import (
     operand_stream,
     route_in,
     route_out,
+    share_name,
     slice_name,
 )
 from compiler.analysis.operators import READ_WRITE_CYCLES
@@ -56,7 +57,7 @@ def engine_parts(name: str, engine: Engine, design: Design) -> EngineParts:
     """The tasks of an engine and the streams between them."""
     turns, edges = _turns(engine, design.graph, design.nests), design.edges
     made = [design.leaving[c_name(turn.op.name), turn.op.outputs[0].value][0] for turn in turns]
-    inside = _Inside(name, engine.kernel, design.depths)
+    inside = _Inside(name, engine, design.depths)
     target: dict[str, str] = {}
     inputs: list[_Turns] = []
     fronts: list[str] = []
@@ -85,7 +86,10 @@ def engine_streams(name: str, engine: Engine, graph: LinalgGraph, nests: Mapping
     for index, lanes in enumerate(inputs):
         yield operand_stream(name, index)
         if cut is not None:
-            yield from (operand_stream(slice_name(name, n), index) for n in slices)
+            parts = [operand_stream(slice_name(name, n), index) for n in slices]
+            yield from parts
+            if cut.blocks(lanes) and engine.shares(index):
+                yield from map(input_stream, map(share_name, parts))
             yield from () if cut.blocks(lanes) else map(input_stream, _chain(name, index, engine.slices)[1:])
     if cut is not None:
         yield from (operand_stream(join_name(name), n) for n in slices)
@@ -148,7 +152,7 @@ class _Inside:
     """Tasks of the engine `name`, and the streams between them."""
 
     name: str
-    kernel: int
+    engine: Engine
     depths: Mapping[str, int]
     tasks: list[Task] = field(default_factory=list[Task])
     streams: list[Stream] = field(default_factory=list[Stream])
@@ -160,7 +164,7 @@ class _Inside:
             for count, read, write in zip(turns.counts, reads, writes, strict=True)
         )
         ends = (tuple(map(Access, dict.fromkeys(side))) for side in (reads, writes))
-        self.tasks.append(RouteTask(name, self.kernel, PASSING, *ends, turns=nests))
+        self.tasks.append(RouteTask(name, self.engine.kernel, PASSING, *ends, turns=nests))
 
     def fill(self, lanes: _Lanes, inputs: Sequence[tuple[str, _Turns]], results: _Turns) -> None:
         """What stands between those that bring the inputs and the route behind."""
@@ -172,7 +176,7 @@ class _Inside:
             reads = tuple(operand_stream(name, index) for index in range(len(inputs)))
             write = input_stream(join) if lanes.cut is None else operand_stream(join, number)
             self._connect(write, name, join, results.part(len(names)))
-            self.tasks.append(_engine(name, self.kernel, lanes, reads, write, number))
+            self.tasks.append(_engine(name, self.engine.kernel, lanes, reads, write, number))
         if (blocks := lanes.blocks(-1)) is not None:  # slices have a part of every token of results
             write, parts = input_stream(route_out(self.name)), [operand_stream(join, n) for n in range(len(names))]
             self._connect(write, join, route_out(self.name), results.itensor)
@@ -189,9 +193,19 @@ class _Inside:
             self._hand_on(index, turns, names)
             return
         deal, parts = deal_name(self.name, index), [operand_stream(name, index) for name in names]
+        own, dealt = turns._replace(itensor=turns.part(len(names))), list[str]()
         for stream, reader in zip(parts, names, strict=True):
-            self._connect(stream, deal, reader, turns.part(len(names)))
-        self._add_lanes(deal, turns, [first], parts, blocks)
+            source = self._share(stream, deal, own) if self.engine.shares(index) else deal
+            dealt.append(input_stream(source) if source != deal else stream)
+            self._connect(stream, source, reader, own.itensor)
+        self._add_lanes(deal, turns, [first], dealt, blocks)
+
+    def _share(self, stream: str, source: str, turns: _Turns) -> str:
+        """The task on the die of a slice by which a token crosses to it once for all rows side by side."""
+        share = share_name(stream)
+        self._connect(input_stream(share), source, share, turns.itensor)
+        self.route(share, turns, [input_stream(share)] * len(turns.counts), [stream] * len(turns.counts))
+        return share
 
     def _hand_on(self, index: int, turns: _Turns, slices: Sequence[str]) -> None:
         """Whole tokens, from one slice to the next."""
@@ -203,12 +217,12 @@ class _Inside:
             self._connect(mine, fork, reader, turns.itensor)
             self._connect(on, fork, behind, turns.itensor)
             ends = (Access(read),), (Access(mine), Access(on))
-            self._add(ForkTask(fork, self.kernel, PASSING, *ends), turns)
+            self._add(ForkTask(fork, self.engine.kernel, PASSING, *ends), turns)
             read = on
 
     def _add_lanes(self, name: str, turns: _Turns, reads: Sequence[str], writes: Sequence[str], blocks: int) -> None:
         read, write = tuple(map(Access, reads)), tuple(map(Access, writes))
-        self._add(LanesTask(name, self.kernel, PASSING, read, write, blocks), turns)
+        self._add(LanesTask(name, self.engine.kernel, PASSING, read, write, blocks), turns)
 
     def _add(self, task: ForkTask | LanesTask, turns: _Turns) -> None:
         """A task that moves a token in every iteration: with a nest a turn, as those before and behind it have."""

@@ -25,6 +25,11 @@ class Walk(NamedTuple):
     outer: Order
     inner: Order
 
+    def in_parts(self, dim: int, step: int) -> "Walk":
+        """The walk with a loop over parts of so many points along a dimension outermost, none of which a tile mixes."""
+        tile = tuple(step if d == dim else extent for d, extent in enumerate(self.tile))
+        return Walk(tile, (dim, *(d for d in self.outer if d != dim)), self.inner)
+
 
 class Token(NamedTuple):
     """What passes an operation at once of an operand over `dims`: `most` elements, of which each takes about `lut`
@@ -107,6 +112,12 @@ class Growth:
             found = self._leaving[step] = (prod(nest.trips) - first) * self.part.runs
         return found
 
+    def bursts(self, step: int) -> int:
+        """In which its results come, in each run: one begins when it has been through all that it reduces."""
+        nest = self.nest(step)
+        loops = nest.reduction_loops(self.part.op.iterators)
+        return prod(nest.trips[: min(loops, default=len(nest.trips))])
+
     def share(self, step: int) -> float:
         """Of the board, about, as `share_of` counts it."""
         found = self._shares.get(step)
@@ -136,23 +147,24 @@ def _growth(part: Part, platform: Platform) -> Growth:
 def _grow(part: Part, order: Sequence[int], factor: list[int], platform: Platform) -> bool:
     """Raise one dimension's factor to the next divisor of its tile; False when every one is at its limit.
 
-    Contractions grow where a lane then costs least for what brings and takes tokens: lanes along what is summed make no
+    Where it is known in which blocks tokens come, lanes grow along these first: no converter has to turn them. Else
+    contractions grow where a lane then costs least for what brings and takes tokens: lanes along what is summed make no
     results, those along rows no weights. What adds up their parts grows along results, as these come, until an
     accumulator would be updated too often. Other operations grow their innermost dimension, so that tokens stay vectors
     of neighbours.
     """
-    tile = part.walk.tile
-    found = list[tuple[float, int, int, int]]()
+    tile, come = part.walk.tile, {d: n for t in part.tokens for d, n in zip(t.dims, t.come, strict=False)}
+    found = list[tuple[bool, float, int, int, int]]()
     for place, dim in enumerate(order):
         old = factor[dim]
         new = next((n for n in range(old * 2, tile[dim] + 1, old) if tile[dim] % n == 0), old)
         factor[dim] = new
         if new > old and holds(part, factor):
-            found.append((_cost(part, factor, platform), place, dim, new))
+            found.append((new > come.get(dim, 1), _cost(part, factor, platform), place, dim, new))
         factor[dim] = old
     if not found:
         return False
-    _, _, dim, new = min(found)
+    *_, dim, new = min(found)
     factor[dim] = new
     return True
 

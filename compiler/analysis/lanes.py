@@ -8,13 +8,15 @@ saves less than `LEAST_WORTH` of it.
 """
 
 import heapq
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
 from compiler.analysis.boundary import carried, same_places
 from compiler.analysis.growth import Growth, Unroll
+from compiler.analysis.row_parts import row_parts
+from compiler.analysis.rows import row_loops
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.same import Same
@@ -53,6 +55,24 @@ def _to_the_slowest(free: Mapping[str, Unroll], total: int, most: int) -> None:
             heapq.heappop(heap)
 
 
+class Following(NamedTuple):
+    """A product whose results an operation takes as they come, and what adds up parts of them between the two; `behind`
+    where it waits for all rows of a cache, but only for a part of each (`compiler.analysis.row_parts`).
+    """
+
+    product: str
+    adders: tuple[str, ...] = ()
+    behind: bool = False
+
+
+class _Coming(NamedTuple):
+    """Of results: cycles from the first to the last, and bursts in which they come, the last in so many cycles."""
+
+    cycles: int
+    bursts: int
+    last: int
+
+
 class _Offer(NamedTuple):
     """Steps of a growth: cycles that they save for a share of the board."""
 
@@ -72,13 +92,13 @@ class _Worth:
         self._unrolls, self._rows = unrolls, knobs.rows
         self._sums = {op.name for op in graph.ops if op.reduction is not None}
         self._place = {op: (unroll, n) for unroll in unrolls.values() for n, op in enumerate(unroll.ops)}
-        self._followed = followed_products(graph)
+        self._followed, self._parts = followed_products(graph), row_parts(graph, knobs.stream_width).trip
         self._words = words_handed_on(graph, platform)
         self._loaded = weights_outside(graph) if knobs.weights == "streamed" else dict[str, Weights]()
         self._word_bits = min(knobs.hbm_channels, platform.hbm.kernel_ports) * platform.hbm.port_bits
         self._followers: dict[str, set[str]] = {}
         for op in self._place.keys() & self._followed.keys():
-            for before in self._followed[op]:
+            for before in (self._followed[op].product, *self._followed[op].adders):
                 self._followers.setdefault(self._served_with(before), set()).add(self._served_with(op))
 
     def _served_with(self, op: str) -> str:
@@ -108,27 +128,34 @@ class _Worth:
         return sum([self._cycles_of(growth, step) for growth in self._unrolls[name].growths])
 
     def _cycles_of(self, growth: Growth, step: int) -> int:
-        """Of what follows a product, those for which the product's results wait. Weights that are used once in a launch
-        come no faster than through all ports.
+        """Of what follows a product, those for which the product's results wait, at its end, or of their last burst.
+        Weights that are used once in a launch come no faster than through all ports.
         """
         name, cycles = growth.part.op.name, growth.cycles(step)
         if (weights := self._loaded.get(name)) is not None:
             cycles = max(cycles, loading_cycles(weights, growth.factors[step], self._word_bits))
         if name in self._words:
             return max(cycles, self._words[name])
-        return max(0, cycles - self._coming(name)) if name in self._followed else cycles
+        if (following := self._followed.get(name)) is None:
+            return cycles
+        coming = self._coming(name, following)
+        if following.behind:
+            return max(cycles // self._parts, cycles - (coming.cycles - coming.cycles // self._parts))
+        return max(0, cycles - coming.cycles, cycles // coming.bursts - coming.last)
 
-    def _coming(self, name: str) -> int:
-        """Cycles from the first to the last result that an operation follows. Those of an engine come as fast as it
-        computes rows of a prompt side by side; what adds up parts of them is there as often, and gives results with the
-        last parts.
+    def _coming(self, name: str, following: Following) -> _Coming:
+        """Of the results that an operation follows. Those of an engine come as fast as it computes rows of a prompt
+        side by side; what adds up parts of them is there as often, and gives results with the last parts.
         """
-        product, *adders = self._followed[name]
-        unroll, n = self._place[product]
-        coming = unroll.growths[n].leaving(unroll.at)
-        for adder, m in map(self._place.__getitem__, adders):
-            coming = coming * adder.growths[m].leaving(adder.at) // adder.growths[m].iterations(adder.at)
-        return coming // self._rows if len(unroll.ops) > 1 and name not in self._sums else coming
+        unroll, n = self._place[following.product]
+        product = unroll.growths[n]
+        bursts, whole = product.bursts(unroll.at), product.iterations(unroll.at)
+        cycles = product.leaving(unroll.at)
+        for adder, m in map(self._place.__getitem__, following.adders):
+            cycles = cycles * adder.growths[m].leaving(adder.at) // adder.growths[m].iterations(adder.at)
+            bursts = adder.growths[m].bursts(adder.at)
+        rows = self._rows if len(unroll.ops) > 1 and name not in self._sums else 1
+        return _Coming(cycles // rows, bursts, (cycles - whole + whole // bursts) // rows)
 
     def _offer(self, name: str) -> _Offer | None:
         """The best of the next steps; None where none saves anything."""
@@ -180,35 +207,43 @@ def loading_cycles(weights: Weights, factor: Sequence[int], word_bits: int) -> i
     return -(-weights.points // token) * -(-token * weights.bits // word_bits)
 
 
-def followed_products(graph: LinalgGraph) -> Mapping[str, tuple[str, ...]]:
-    """By operation the product whose results it takes as they come, and what adds up parts of them between the two:
-    directly, or from what passes them on. The latest, where it has several. What also waits for something else, as for
-    the mean of a row, follows none.
+def followed_products(graph: LinalgGraph) -> Mapping[str, Following]:
+    """By operation what it follows: directly, or through what passes it on. The latest, where it has several. What also
+    waits for something else, as for the mean of a row, follows none.
     """
     return _followed(Same(graph))
 
 
 @lru_cache(maxsize=256)
-def _followed(same: Same[LinalgGraph]) -> Mapping[str, tuple[str, ...]]:
-    graph, found = same.value, dict[str, tuple[str, ...]]()
+def _followed(same: Same[LinalgGraph]) -> Mapping[str, Following]:
+    graph, found, rows = same.value, dict[str, Following](), row_loops(same.value)
     place = {op.name: n for n, op in enumerate(graph.ops)}
     for op in graph.ops:
-        products = [
-            (source.name,) if source.is_contraction else _passed_on(graph, source, found)
+        sources = [
+            Following(source.name) if source.is_contraction else _passed_on(graph, source, found, rows)
             for source in graph.sources(op)
+            if not _brings_parameters(graph, source)
         ]
-        known = [product for product in products if product]
-        if known and len(known) == len(products) and not op.is_contraction:
-            found[op.name] = max(known, key=lambda names: place[names[0]])
+        known = [following for following in sources if following is not None]
+        if known and len(known) == len(sources) and not op.is_contraction:
+            found[op.name] = max(known, key=lambda following: (place[following.product], following.behind))
     return found
 
 
-def _passed_on(graph: LinalgGraph, source: LinalgOp, followed: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The product whose results leave `source` as they come to it: a reduction holds a row back until it is whole,
-    except for the parts of a product that it adds up.
+def _brings_parameters(graph: LinalgGraph, op: LinalgOp) -> bool:
+    """Whether all that it passes on are parameters, which are there before they are read."""
+    return op.kind == "chunk" and all(graph.value[operand.value].role == "param" for operand in op.inputs)
+
+
+def _passed_on(
+    graph: LinalgGraph, source: LinalgOp, followed: Mapping[str, Following], rows: Container[str]
+) -> Following | None:
+    """What is followed through `source`: a reduction holds a row back until it is whole, except for the parts of a
+    product that it adds up; one over rows of a cache, parts of these.
     """
-    product = followed.get(source.name, ())
-    if source.reduction is None:
-        return product
-    direct = any(before.is_contraction for before in graph.sources(source))
-    return (*product, source.name) if product and direct else ()
+    following = followed.get(source.name)
+    if following is None or source.reduction is None:
+        return following
+    if any(before.is_contraction for before in graph.sources(source)):
+        return following._replace(adders=(*following.adders, source.name))
+    return following._replace(behind=True) if source.name in rows else None

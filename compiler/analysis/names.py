@@ -101,6 +101,11 @@ def deal_name(engine: str, index: int) -> str:
     return f"{engine}_deal{index}"
 
 
+def share_name(stream: str) -> str:
+    """The task that hands on the tokens of `stream`, which comes to it once, to rows side by side."""
+    return f"{stream}_share"
+
+
 def join_name(engine: str) -> str:
     """The task that puts together what slices make."""
     return f"{engine}_join"

@@ -12,6 +12,7 @@ from math import prod
 from typing import NamedTuple
 
 from compiler.analysis.as_made import as_made
+from compiler.analysis.caches import appends_to_cache, wide_lanes
 from compiler.analysis.even_intervals import with_even_intervals
 from compiler.analysis.growth import Part, Token, Unroll, Walk
 from compiler.analysis.inner_order import inner_orders
@@ -19,7 +20,8 @@ from compiler.analysis.lanes import deal_lanes
 from compiler.analysis.loop_order import Order, added_up, loop_orders, parts_outside
 from compiler.analysis.operators import sums_float_products
 from compiler.analysis.padding import MAX_GRANULE
-from compiler.analysis.vectorise import appends_to_cache, vectorise, wide_lanes
+from compiler.analysis.row_parts import row_parts
+from compiler.analysis.vectorise import vectorise
 from compiler.analysis.walked_together import walked_together
 from compiler.errors import InvalidInputError
 from compiler.graph.engine import Service, service_of
@@ -175,11 +177,14 @@ def sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[
     """
     orders, bits, same = loop_orders(graph, knobs), _Bits.of(knobs, platform), Same(graph)
     groups: dict[Service | str, list[Part]] = {}
+    in_parts = row_parts(graph, knobs.stream_width)
     for op in graph.ops:
         if op.kind != "generic":
             continue
         tile = knobs.override(op.name).tile or knobs.default_tile_size
         walk = _walk(same, op.name, tile, orders[op.name], parts_outside(knobs))
+        if (dim := in_parts.loops.get(op.name)) is not None:
+            walk = walk.in_parts(dim, in_parts.step)
         part = Part(op, walk, _tokens(same, op.name, bits), knobs.multiplier, graph.runs_of(op.name))
         service = service_of(op) if knobs.engines == "shared" and _takes_turns(graph, op) else None
         groups.setdefault(service or op.name, []).append(part)

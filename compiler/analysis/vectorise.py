@@ -2,9 +2,7 @@
 
 The tiling heuristic unrolls whatever is slowest, on its own. This step comes after it and looks at neighbours:
 
-- A concat that appends to a cache passes the cache first, row after row, in tokens as wide as `stream_width` allows.
-  So the cache streams while the new row is still being computed, the buffer of the reader behind it holds a tile and
-  not the cache, and in HBM the new row lies right behind the old ones.
+- A concat that appends to a cache passes rows of it in wide tokens (`compiler.analysis.caches`).
 - What reads a cache whose rows pass in several tokens walks all rows of one part before those of the next
   (`compiler.analysis.row_parts`).
 - Chains of row-wise tasks, of which each waits for a reduction of the one before, get more lanes
@@ -13,49 +11,20 @@ The tiling heuristic unrolls whatever is slowest, on its own. This step comes af
 
 from collections.abc import Mapping
 
+from compiler.analysis.caches import append_nest, appends_to_cache
 from compiler.analysis.growth import Part
 from compiler.analysis.row_parts import parts_in_turn
 from compiler.analysis.widen_rows import widen_rows
-from compiler.graph.itensor import DTYPE_BITS
-from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
-from compiler.graph.nest import Nest, NestLoop
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.nest import Nest
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
-
-
-def appends_to_cache(graph: LinalgGraph, op: LinalgOp) -> bool:
-    """Whether the operation puts new rows behind those of a cache that lies in HBM."""
-    return op.kind == "concat" and any(graph.value[operand.value].role == "state" for operand in op.inputs)
-
-
-def wide_lanes(op: LinalgOp, bits: int, width: int) -> list[int]:
-    """Unroll of each loop so that tokens of elements of `bits` fill `width` bits, neighbours in a row first."""
-    unroll, left = [1] * len(op.loops), max(1, width // bits)
-    for dim in reversed(op.outputs[0].dims):
-        if dim == op.axis:
-            continue
-        unroll[dim] = next(n for n in range(min(left, op.loops[dim]), 0, -1) if op.loops[dim] % n == 0)
-        left //= unroll[dim]
-        if unroll[dim] < op.loops[dim]:
-            break
-    return unroll
-
-
-def append_nest(graph: LinalgGraph, op: LinalgOp, knobs: Knobs) -> Nest:
-    """Rows outermost, each row as it lies in memory, in wide tokens."""
-    assert op.axis is not None
-    unroll = wide_lanes(op, DTYPE_BITS[graph.value[op.outputs[0].value].dtype], knobs.stream_width)
-    order = (op.axis, *(d for d in op.outputs[0].dims if d != op.axis))
-    loops = (NestLoop(d, op.loops[d] // unroll[d], unroll[d]) for d in order)
-    return Nest(tuple(loop for loop in loops if loop.trip > 1), tuple(unroll))
 
 
 def vectorise(
     graph: LinalgGraph, nests: Mapping[str, Nest], parts: Mapping[str, Part], knobs: Knobs, platform: Platform
 ) -> dict[str, Nest]:
     """The nests, widened; `parts` are the operations that compute. O(operations)."""
-    wider = widen_rows(graph, nests, parts, knobs, platform)
-    made = {
-        op.name: append_nest(graph, op, knobs) if appends_to_cache(graph, op) else wider[op.name] for op in graph.ops
-    }
-    return parts_in_turn(graph, made, platform)
+    append = {op.name: append_nest(graph, op, knobs.stream_width) for op in graph.ops if appends_to_cache(graph, op)}
+    wider = widen_rows(graph, {**nests, **append}, parts, knobs, platform)
+    return parts_in_turn(graph, wider, knobs.stream_width, platform)

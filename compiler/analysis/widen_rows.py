@@ -8,7 +8,7 @@ converter comes in between, while lanes are left. How far, the rule says that de
 - `slowest`: while the chain takes more than `SHARE` of the slowest task.
 - `worth`: while the doubling saves `CHAIN_WORTH` of the time for its share of the board, who saves most for it first.
   With many rows a chain is short beside its products, and lanes that would make it shorter still are better theirs. One
-  that takes all results of a product as they come keeps up with as many lanes as a token of these has elements.
+  that only follows products has been dealt its lanes with theirs (`compiler.analysis.lanes`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -177,27 +177,14 @@ class _Widening:
                 del offers[place]
 
     def _offer(self, place: int) -> _Offer:
-        """The next doubling of a chain; one that saves nothing where there is none, or it keeps up as it is."""
-        wider = {} if self._keeps_up(place) else self._wider(place)
+        """The next doubling of a chain; one that saves nothing where there is none, or the chain follows products."""
+        wider = {} if self._follows(place) else self._wider(place)
         share = sum(self._share(name, nest) - self._share(name, self.nests[name]) for name, nest in wider.items())
         later = serial_cycles(self._graph, self._chains[place], self.nests | wider, self._platform)
         return _Offer(wider, self._serial[place] - later, share or 1.0)
 
-    def _keeps_up(self, place: int) -> bool:
-        """Whether each of its operations takes the results of a product as they come, a token in an iteration."""
-        chain = [op for op in self._chains[place] if op.iterations > 1]
-        if not all(op.name in self._followed for op in chain):
-            return False
-        made = {
-            o.value: self._graph.producer[o.value] for op in chain for o in op.inputs if o.value in self._graph.producer
-        }
-        inside = {op.name for op in chain}
-        tokens = [
-            prod(self.nests[maker.name].unroll[d] for d in maker.outputs[number].dims)
-            for maker, number in made.values()
-            if maker.name in self.nests and maker.name not in inside
-        ]
-        return all(self.nests[op.name].lanes >= max(tokens, default=1) for op in chain)
+    def _follows(self, place: int) -> bool:
+        return all(op.name in self._followed for op in self._chains[place] if op.iterations > 1)
 
     def _wider(self, place: int) -> dict[str, Nest]:
         return _wider(self._graph, self._chains[place], self.nests, self._knobs)

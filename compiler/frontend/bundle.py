@@ -29,7 +29,7 @@ from compiler.frontend.models.config import ModelSource, imported_parameters
 from compiler.frontend.process import Importer, run_worker
 from compiler.graph.layers import folded, of_inputs
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.options import Workload
+from compiler.options import Workload, context_of
 
 FILES = (GRAPH, LINALG, TENSORS, EXPECTED)
 MAX_PARAMETER_BYTES = 8 << 30  # as f32; the importer holds them about twice
@@ -137,7 +137,7 @@ def _check_fits(source: ModelSource, workload: Workload) -> None:
     config = source.config
     if workload.layers > config.layers:
         raise InvalidInputError(f"layers is {workload.layers}; {source.name} has {config.layers}")
-    if workload.length > config.positions:
+    if workload.length > (context_of(config.positions) if workload.steps else config.positions):
         raise InvalidInputError(f"length is {workload.length}; {source.name} has {config.positions} positions")
     of_layers = f"{workload.layers} layers"
     parts = {"head": "the products with the vocabulary", "token": f"{of_layers}, embedding and head"}

@@ -13,6 +13,7 @@ from compiler.frontend.models.config import ModelSource
 from compiler.frontend.models.gpt2_config import Gpt2Config
 from compiler.frontend.network_request import NetworkRequest
 from compiler.frontend.process import Importer
+from compiler.options import context_of
 
 MAX_NETWORK_BYTES = 8 << 30  # as f32, embedding and head included; the exporter holds it about twice
 
@@ -45,9 +46,11 @@ def check_request(source: ModelSource, request: NetworkRequest) -> None:
         raise InvalidInputError(
             f"the prompt holds token {wrong[0]}; {source.name} has tokens 0 to {config.vocab_size - 1}"
         )
-    if request.length > config.positions:
+    needed = len(given) + len(request.turns) * request.tokens - 1  # the last token is not fed back
+    if needed > config.positions or request.length > context_of(config.positions):
+        positions = needed if needed > config.positions else request.length
         raise InvalidInputError(
-            f"{request.length} positions are needed for the prompt and {request.tokens} tokens; {source.name} has "
+            f"{positions} positions are needed for the prompt and {request.tokens} tokens; {source.name} has "
             f"{config.positions}: generate fewer tokens or shorten the prompt"
         )
     tables = (1 if config.tie_word_embeddings else 2) * config.vocab_size

@@ -67,8 +67,8 @@ def export_network(source: ModelSource, request: NetworkRequest, folder: Path, o
     _write_outside(model, request, folder)
     for layer in range(request.layers):
         np.savez(folder / f"layer-{layer:02}.npz", allow_pickle=False, **_layer(model, layer))
-    description, arrays = Description(source.name, **asdict(request)), sorted(folder.glob("*.np[yz]"))
-    digests = {file.name: digest(file) for file in arrays}
+    description = Description(source.name, min(request.length, config.positions), **asdict(request))
+    digests = {file.name: digest(file) for file in sorted(folder.glob("*.np[yz]"))}
     (folder / DESCRIPTION).write_text(json.dumps({**asdict(description), DIGESTS: digests}, indent=1))
 
 

@@ -88,6 +88,10 @@ class Engine(NamedTuple):
     behind: tuple[str, ...] = ()
     rows: int = 1
 
+    def shares(self, index: int) -> bool:
+        """Whether tokens of an input are those of all rows side by side."""
+        return self.rows > 1 and index in self.joint
+
 
 @dataclass(frozen=True)
 class Design:

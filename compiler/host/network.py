@@ -26,11 +26,13 @@ PROMPT = "prompt"  # the table of tokens that are given
 
 @dataclass(frozen=True)
 class Description:
-    """`length` is how many positions there are tables for. The reference has `tokens` tokens in each turn; of a
-    conversation, in which `then` is said behind each reply, fewer where one is `end`.
+    """`length` is how many positions there are tables for, of which the model has `positions`. The reference has
+    `tokens` tokens in each turn; of a conversation, in which `then` is said behind each reply, fewer where one is
+    `end`.
     """
 
     model: str
+    positions: int
     precision: str
     layers: int
     length: int

@@ -56,7 +56,7 @@ class Session:
 
     def __init__(self, xrt: Xrt, device: Device, network: Network, design: Design, xclbin: Path) -> None:
         self.design, self.held = design, 0
-        self._length = network.description.length
+        self._length, self._positions = network.description.length, network.description.positions
         self._waiting: list[int] = []  # the token that was made last: no position holds it yet
         self._results = {result.name: result for result in design.results}
         self._accelerator = Accelerator(xrt, device, design, program(xrt, device, xclbin))
@@ -75,8 +75,8 @@ class Session:
         given, start = [*self._waiting, *prompt], self.held
         first = start + len(given) - 1
         behind = first + count
-        if not given or behind > self._length:
-            raise ValueError(f"{len(given)} tokens and {count} new ones do not fit the {self._length} positions")
+        if not given or behind > self._positions:
+            raise ValueError(f"{len(given)} tokens and {count} new ones do not fit the {self._positions} positions")
         self._accelerator.write({PROMPT: prompt_rows(self._length, given, start)})
         while self.held < behind:
             position = self.held

@@ -9,6 +9,7 @@ from typing import cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from compiler.frontend.models.config import ModelConfig
 from compiler.frontend.models.gpt2_config import Gpt2Config
@@ -49,10 +50,12 @@ class LanguageModel(nn.Module):
         return (hidden if self.positions is None else hidden + self.positions[positions]).unsqueeze(0)
 
     def tables(self, length: int) -> dict[str, Tensor]:
-        """What `embed` adds up, a row each: of every token, and of each of `length` positions where there are any."""
+        """What `embed` adds up, a row each: of every token, of each of `length` positions where there are any, zeros
+        where the model has fewer.
+        """
         rows = {"embedding": self.embedding * self.scale}
         if self.positions is not None:
-            rows["positions"] = self.positions[:length]
+            rows["positions"] = pad(self.positions[:length], (0, 0, 0, max(0, length - len(self.positions))))
         return {name: table.detach()[:, None, None] for name, table in rows.items()}
 
     def block(self, layer: int) -> nn.Module:

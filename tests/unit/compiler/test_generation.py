@@ -67,7 +67,8 @@ def test_lengths_are_what_is_needed_rounded_up() -> None:
     request = request_of(SOURCE, GenerateOptions(PROMPT, 12))
     assert (request.length, request.layers) == (31, 3)
     assert request_of(SOURCE, GenerateOptions(PROMPT, 11)).length == 15
-    assert request_of(SOURCE, GenerateOptions(PROMPT, 60)).length == 64
+    assert request_of(SOURCE, GenerateOptions(PROMPT, 60)).length == 79, "more than the model has positions"
+    assert request_of(SOURCE, GenerateOptions(PROMPT, 4, length=79)).length == 79
     assert request_of(SOURCE, GenerateOptions(PROMPT, 4, length=8)).length == 8
     assert request_of(SOURCE, GenerateOptions((1,), 1)).length == 15
 
@@ -85,6 +86,7 @@ def test_lengths_are_what_is_needed_rounded_up() -> None:
         (GenerateOptions(PROMPT, 1, then=((96,),)), "the prompt holds token 96; tiny has tokens 0 to 95"),
         (GenerateOptions(PROMPT, 4, length=13, then=((1, 2),)), "7 tokens of the prompt and 8 new ones need 14"),
         (GenerateOptions(PROMPT, 1, layers=4), "layers is 4; tiny has 3"),
+        (GenerateOptions(PROMPT, 4, length=80), "80 positions are needed .* tiny has 64"),
         (GenerateOptions(PROMPT, 61), "65 positions are needed .* tiny has 64"),
     ],
 )

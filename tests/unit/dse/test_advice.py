@@ -28,7 +28,9 @@ def test_an_unroll_that_unrolls_nothing_is_refused_with_its_range(graph: LinalgG
 
 def test_a_strange_value_is_said_with_what_it_costs(graph: LinalgGraph) -> None:
     (text,) = advise(graph, Knobs(stream_width=100), ["stream_width"], U55C)
-    assert text.startswith("stream_width=100 is none of the values that a search tries (128, 256, 512, 1024, 2048):")
+    assert text.startswith(
+        "stream_width=100 is none of the values that a search tries (128, 256, 512, 1024, 2048, 4096):"
+    )
     assert "Estimated " in text
     assert "; with stream_width=128 " in text
     assert text.count(" us and ") == 2

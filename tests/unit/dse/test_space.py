@@ -197,13 +197,22 @@ def test_rows_of_a_prompt_are_a_choice_where_its_time_is_an_objective(mlp: Linal
     (rows,) = [p for p in space.parameters if p.name == "rows"]
     assert rows.choices == (1, 2, 3, 4)
     seeds = space.default_knobs(objectives)
-    assert {knobs.rows for knobs in seeds} == {1, 2, 4}
+    assert {knobs.rows for knobs in seeds} == {1, 2, 3, 4}
     assert all(space.knobs_of(space.params_of(knobs) or {}) == knobs for knobs in seeds)
     for other in (DesignSpace(graph, u55c), DesignSpace(mlp, u55c, objectives=objectives)):
         assert "rows" not in [p.name for p in other.parameters]
         assert other.params_of(Knobs(rows=2)) is None
         assert {knobs.rows for knobs in other.default_knobs(objectives)} == {1}
     assert space.key(Knobs(rows=2)) == space.key(Knobs())  # where weights have ports of their own
+
+
+def test_tokens_are_widest_where_a_cache_of_integers_is_walked(u55c: Platform) -> None:
+    floats = replying()
+    kept = (replace(v, dtype="i8") if v.role == "state" else v for v in floats.values)
+    for graph, widest in ((floats, 2048), (replace(floats, values=tuple(kept)), 4096)):
+        space = DesignSpace(graph, u55c)
+        assert {p.choices[-1] for p in space.parameters if p.name == "stream_width"} == {widest}
+        assert max(knobs.stream_width for knobs in space.default_knobs()) == widest
 
 
 def test_operations_with_parameters_say_where_these_are() -> None:

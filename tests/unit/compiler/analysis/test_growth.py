@@ -10,7 +10,7 @@ from small_graphs import attention_front, quantised
 from compiler.analysis.growth import Part, Token, Unroll, Walk, divisors, holds
 from compiler.analysis.tiling import sharing
 from compiler.graph.linalg_graph import Body, LinalgOp, Operand, Reduction, ScalarOp
-from compiler.graph.task_graph import ComputeTask, ConverterTask
+from compiler.graph.task_graph import ComputeTask
 from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -78,7 +78,9 @@ def test_what_adds_up_parts_grows_along_results_while_its_adders_keep_up(
 @pytest.mark.parametrize("lanes", [4, 16, 64, 256])
 @pytest.mark.parametrize("width", [128, 512, 2048])
 def test_what_reads_a_cache_is_charged_for_the_banks_between(width: int, lanes: int) -> None:
-    """Rows come one by one, several heads at once: each row more side by side is that many banks more."""
+    """Rows come one by one, several heads at once. Lanes lie along these first, so that nothing may be between; each
+    row more side by side is that many banks more.
+    """
     graph, integers = attention_front(heads=4, size=16, past=63), quantised().op["product"]
     kept = {"fused", "q", "k", "v", "past", "keys"}
     values = (replace(v, dtype="i8" if v.name in kept else "i32" if v.name == "s" else v.dtype) for v in graph.values)
@@ -88,21 +90,15 @@ def test_what_reads_a_cache_is_charged_for_the_banks_between(width: int, lanes: 
     graph = replace(graph, values=tuple(values), ops=tuple(ops))
     knobs = Knobs(default_tile_size=16, stream_width=width, overrides=(TaskOverride("scores", unroll=lanes),))
     tasks = planned_tasks(graph, knobs, U55C)
-    scores, converter = tasks.task["scores"], tasks.task["convert_keys_to_scores_in1"]
+    scores, converter = tasks.task["scores"], tasks.task.get("convert_keys_to_scores_in1")
     (part,) = next(parts for parts in sharing(graph, knobs, U55C) if parts[0].op.name == "scores")
     (token,) = (token for token in part.tokens if token.come)
     assert isinstance(scores, ComputeTask)
-    assert isinstance(converter, ConverterTask)
-    (buffer,) = converter.buffers
     charged = token.luts(scores.nest.unroll) - token._replace(bank_lut=0).luts(scores.nest.unroll)
+    taken = tuple(scores.nest.unroll[d] for d in token.dims)
+    assert all(n <= most for n, most in zip(taken, token.come, strict=True)) or lanes > prod(token.come)
+    if converter is None:
+        assert taken == token.come
+        return
+    (buffer,) = converter.buffers
     assert charged == token.bank_lut * buffer.banks
-
-
-@pytest.mark.parametrize("width", [128, 512])
-def test_no_token_is_too_wide(width: int) -> None:
-    part, factor = grown(64, 1 << 16, width)
-    assert all(prod(factor[d] for d in token.dims) <= token.most for token in part.tokens)
-    rows, columns, summed = factor
-    assert max(8 * rows * summed, 32 * rows * columns) <= width
-    wider, _ = grown(64, 1 << 16, 4 * width)
-    assert wider.op == part.op

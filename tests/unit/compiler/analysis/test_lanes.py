@@ -12,8 +12,16 @@ from networks import NETWORKS
 from small_graphs import ALL, chain, mlp
 
 from compiler.analysis.growth import Part, Unroll
-from compiler.analysis.lanes import LEAST_WORTH, STEPS_AHEAD, deal_lanes, followed_products, words_handed_on
+from compiler.analysis.lanes import (
+    LEAST_WORTH,
+    STEPS_AHEAD,
+    Following,
+    deal_lanes,
+    followed_products,
+    words_handed_on,
+)
 from compiler.analysis.operators import count_operators, run_cycles
+from compiler.analysis.row_parts import row_parts
 from compiler.analysis.tiling import LUT_OF_BIT, LUT_OF_CONVERTED_BIT, plan_nests, sharing
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.layers import folded
@@ -44,10 +52,11 @@ def test_what_follows_a_product() -> None:
     assert followed_products(graph) == {}, "there is none"
     followed = followed_products(GRAPHS["mlp"])
     products = [op.name for op in GRAPHS["mlp"].ops if op.is_contraction]
-    assert {product for product, *_ in followed.values()} <= set(products)
+    assert {following.product for following in followed.values()} <= set(products)
     assert not followed.keys() & set(products), "a product waits for whole rows"
     attention = NETWORKS["attention"]().graph()
     followed = followed_products(attention)
+    assert not any(following.behind for following in followed.values()), "there is no cache"
     for op in attention.ops:
         sources = {attention.producer[o.value][0] for o in op.inputs if o.value in attention.producer}
         held_back = any(s.reduction is not None and not s.is_contraction for s in sources)
@@ -56,8 +65,8 @@ def test_what_follows_a_product() -> None:
 
 def test_what_follows_a_product_through_an_adder_of_its_parts_knows_it() -> None:
     followed = followed_products(grouped())
-    assert followed["op_d0"] == ("op_p0",)
-    assert (followed["op_b"], followed["op_y"]) == (("op_p0", "op_d0"), ("op_p1", "op_d1"))
+    assert followed["op_d0"] == Following("op_p0")
+    assert (followed["op_b"], followed["op_y"]) == (Following("op_p0", ("op_d0",)), Following("op_p1", ("op_d1",)))
 
 
 def test_lanes_that_add_up_parts_keep_up_with_all_products_and_no_more() -> None:
@@ -116,15 +125,26 @@ def _dealt_slowly(graph: LinalgGraph, knobs: Knobs, unrolls: dict[str, Unroll]) 
         """Of all that computes, or of some of it."""
         nests = {op: nest for n in unrolls for op, nest in nests_at(n, steps if n == changed else 0).items()}
         followed, words = followed_products(graph), words_handed_on(graph, U55C)
-        waits = {op: _coming(followed[op], parts, nests) * graph.runs_of(op) for op in followed if op in nests}
         cycles = {op: _cycles(graph, op, nest, shared=op in served) for op, nest in nests.items()}
-        own = {op: max(0, n - waits[op] // rows(op)) if op in followed else n for op, n in cycles.items()}
+        own = {op: left(op, n, followed[op], nests) if op in followed else n for op, n in cycles.items()}
         counted = own.items() if of is None else [(op, own[op]) for op in of]
         return sum(max(cycles[op], words[op]) if op in words else n for op, n in counted)
 
-    def rows(op: str) -> int:
+    def left(op: str, cycles: int, following: Following, nests: dict[str, Nest]) -> int:
+        """Of the cycles of an operation, those for which nothing comes that it follows."""
+        coming, bursts, last = (n * graph.runs_of(op) for n in _coming(following, parts, nests))
+        if following.behind:
+            several = row_parts(graph, knobs.stream_width).trip
+            return max(cycles // several, cycles - (coming - coming // several))
+        return max(
+            0,
+            cycles - coming // rows(following, op),
+            cycles // (bursts // graph.runs_of(op)) - last // rows(following, op),
+        )
+
+    def rows(following: Following, op: str) -> int:
         """Side by side, of the product that it follows, where it is not itself there as often."""
-        (served,) = (unroll.ops for unroll in unrolls.values() if followed_products(graph)[op][0] in unroll.ops)
+        (served,) = (unroll.ops for unroll in unrolls.values() if following.product in unroll.ops)
         return knobs.rows if len(served) > 1 and graph.op[op].reduction is None else 1
 
     while sum(unroll.lanes for unroll in unrolls.values()) < knobs.overall_unroll:
@@ -159,27 +179,30 @@ def _cycles(graph: LinalgGraph, name: str, nest: Nest, *, shared: bool) -> int:
     return max(loading, run_cycles(op, nest, U55C) * graph.runs_of(name))
 
 
-def _coming(before: tuple[str, ...], parts: dict[str, Part], nests: dict[str, Nest]) -> int:
-    """As the results of a product leave, in as much of that time as an adder between gives its own."""
-    product, *adders = before
-    coming = _last_minus_first(parts[product].op, nests[product])
-    for adder in adders:
-        coming = coming * _last_minus_first(parts[adder].op, nests[adder]) // prod(nests[adder].trips)
-    return coming
+def _coming(following: Following, parts: dict[str, Part], nests: dict[str, Nest]) -> tuple[int, int, int]:
+    """As the results of a product leave, in as much of that time as an adder between gives its own: cycles from the
+    first to the last, bursts, and cycles of the last burst.
+    """
+    nest = nests[following.product]
+    coming, bursts = _results(parts[following.product].op, nest)
+    for adder in following.adders:
+        cycles, bursts = _results(parts[adder].op, nests[adder])
+        coming = coming * cycles // prod(nests[adder].trips)
+    return coming, bursts, coming - prod(nest.trips) + prod(nest.trips) // bursts
 
 
-def _last_minus_first(op: LinalgOp, nest: Nest) -> int:
-    """Iterations from the first result to the last, by walking all of them."""
+def _results(op: LinalgOp, nest: Nest) -> tuple[int, int]:
+    """Iterations from the first result to the last, and runs of iterations without one, by walking all of them."""
     reduced = nest.reduction_loops(op.iterators)
-    total, first = prod(nest.trips), inf
+    total, first, bursts, waits = prod(nest.trips), inf, 0, True
     for n in range(total):
         index, rest = dict[int, int](), n
         for k in reversed(range(len(nest.trips))):
             rest, index[k] = divmod(rest, nest.trips[k])
-        if all(index[k] == nest.trips[k] - 1 for k in reduced):
-            first = n
-            break
-    return total - int(first)
+        makes = all(index[k] == nest.trips[k] - 1 for k in reduced)
+        first, bursts = min(first, n) if makes else first, bursts + (makes and waits)
+        waits = not makes
+    return total - int(first), bursts if reduced else total
 
 
 def _share(part: Part, nest: Nest) -> float:
@@ -205,11 +228,12 @@ def test_a_token_of_a_product_costs_a_converter_but_for_its_weights() -> None:
 
 def test_what_follows_an_engine_keeps_up_with_rows_side_by_side() -> None:
     """The engine itself is there as often."""
-    graph, knobs = mlp(64, 64, 64), Knobs(32, 256, stream_width=1024, unrolling="worth", engines="shared")
+    graph = mlp(64, 64, 64)
+    knobs = Knobs(32, 256, stream_width=1024, unrolling="worth", engines="shared", order="reduction-outer")
     one, four = (
         {op: nest.lanes for op, nest in plan_nests(graph, k, U55C).items()} for k in (knobs, replace(knobs, rows=4))
     )
-    assert {op: four[op] // one[op] for op in one} == {"up": 1, "act": 4, "down": 1, "add": 4}
+    assert {op: four[op] // one[op] for op in one} == {"up": 1, "act": 2, "down": 1, "add": 2}
 
 
 def test_lanes_that_nobody_waits_for_are_not_spent() -> None:

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 from stepping_networks import SLOTS, WIDTH, stepping
 
-from compiler.analysis.row_parts import parts_in_turn
+from compiler.analysis.row_parts import ROWS_WHOLE, RowParts, parts_in_turn, row_parts
+from compiler.analysis.tiling import plan_nests
 from compiler.graph.box import verify_realisation
 from compiler.graph.converter import box_of, plan_converter
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.layers import folded
-from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, ScalarOp
 from compiler.graph.nest import Nest, NestLoop
 from compiler.graph.task_graph import LoadTask, StoreTask, TaskGraph
 from compiler.options import Knobs
@@ -20,6 +21,7 @@ from compiler.simulator.timing.simulate import simulate
 
 U55C = load_platform("u55c")
 ROWS, PART = SLOTS + 1, 16
+WIDTH_OF_PART = 32 * PART
 BY_ROW = {
     "h0.join": Nest((NestLoop(0, ROWS, 1), NestLoop(1, 2, PART)), (1, PART)),
     "h0.sum": Nest((NestLoop(1, ROWS // 4, 4), NestLoop(0, WIDTH // 4, 4)), (4, 4)),
@@ -32,13 +34,32 @@ def steps() -> LinalgGraph:
     return graph
 
 
+def in_turn(nests: dict[str, Nest]) -> dict[str, Nest]:
+    return parts_in_turn(steps(), nests, WIDTH_OF_PART, U55C)
+
+
+def of_integers() -> LinalgGraph:
+    """The same, of whole numbers."""
+    graph = steps()
+    values = tuple(
+        replace(v, dtype="i32" if v.name in ("seen", "h0.k_past", "h0.keys", "h0.key") else v.dtype)
+        for v in graph.values
+    )
+    product = replace(graph.op["h0.sum"], body=Body(("i32", "i32"), (ScalarOp("arith.muli", (0, 1), "i32"),), 2))
+    return replace(_with(graph, product), values=values)
+
+
+def _with(graph: LinalgGraph, changed: LinalgOp) -> LinalgGraph:
+    return replace(graph, ops=tuple(changed if op.name == changed.name else op for op in graph.ops))
+
+
 def tasks_of(**knobs: object) -> TaskGraph:
-    usual = {"default_tile_size": 4, "order": "reduction-outer", "stream_width": 32 * PART}
+    usual = {"default_tile_size": 4, "order": "reduction-outer", "stream_width": WIDTH_OF_PART}
     return planned_tasks(steps(), Knobs.from_json({**usual, **knobs}), U55C)
 
 
 def test_all_rows_of_a_part_are_walked_before_the_next_part() -> None:
-    assert parts_in_turn(steps(), BY_ROW, U55C) == {
+    assert in_turn(BY_ROW) == {
         "h0.join": Nest((NestLoop(1, 2, PART), NestLoop(0, ROWS, 1)), (1, PART)),
         "h0.sum": Nest((NestLoop(0, 2, PART), NestLoop(1, ROWS // 4, 4), NestLoop(0, PART // 4, 4)), (4, 4)),
     }
@@ -47,22 +68,33 @@ def test_all_rows_of_a_part_are_walked_before_the_next_part() -> None:
 def test_rows_are_walked_whole_where_one_operation_can_not_do_otherwise() -> None:
     rows, _ = BY_ROW["h0.sum"].loops
     wide = Nest((rows,), (WIDTH, 4))  # lanes of two parts
-    tiled = Nest((NestLoop(0, 2, PART), rows, NestLoop(0, PART // 4, 4)), (4, 4))  # tiles of columns already
-    row_in_a_token = Nest((NestLoop(0, ROWS, 1),), (1, WIDTH))
-    for other in ({"h0.sum": wide}, {"h0.sum": tiled}, {"h0.join": row_in_a_token}):
+    tiled = Nest((NestLoop(0, 4, PART // 2), rows, NestLoop(0, PART // 8, 4)), (4, 4))  # smaller tiles of columns
+    for other in ({"h0.sum": wide}, {"h0.sum": tiled}):
         nests = {**BY_ROW, **other}
-        assert parts_in_turn(steps(), nests, U55C) == nests
-    mixed = replace(steps().op["h0.sum"], iterators=("reduction", "reduction"))
-    graph = replace(steps(), ops=tuple(mixed if op.name == "h0.sum" else op for op in steps().ops))
-    assert parts_in_turn(graph, BY_ROW, U55C) == BY_ROW
+        assert in_turn(nests) == nests
+    assert parts_in_turn(steps(), BY_ROW, 2 * WIDTH_OF_PART, U55C) == BY_ROW, "a row in a token"
+    graph = _with(steps(), replace(steps().op["h0.sum"], iterators=("reduction", "reduction")))
+    assert parts_in_turn(graph, BY_ROW, WIDTH_OF_PART, U55C) == BY_ROW
 
 
 def test_rows_are_walked_whole_where_sums_would_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four iterations between two additions to an element: half as long again as with eight."""
     monkeypatch.setattr("compiler.analysis.row_parts._SLOWER", 1.5)
-    assert parts_in_turn(steps(), BY_ROW, U55C) == BY_ROW
+    assert in_turn(BY_ROW) == BY_ROW
     monkeypatch.setattr("compiler.analysis.row_parts._SLOWER", 1.6)
-    assert parts_in_turn(steps(), BY_ROW, U55C) != BY_ROW
+    assert in_turn(BY_ROW) != BY_ROW
+
+
+def test_lanes_of_integers_are_of_one_part_from_the_start() -> None:
+    """However many there are; sums of floats might wait then."""
+    assert row_parts(steps(), WIDTH_OF_PART) == ROWS_WHOLE
+    graph = of_integers()
+    assert row_parts(graph, WIDTH_OF_PART) == RowParts(2, PART, {"h0.join": 1, "h0.sum": 0})
+    for tile, lanes in ((4, 16), (16, 64), (64, 256), (64, 4096)):
+        nests = plan_nests(graph, Knobs(tile, lanes, "reduction-outer", stream_width=WIDTH_OF_PART), U55C)
+        assert nests["h0.join"] == Nest((NestLoop(1, 2, PART), NestLoop(0, ROWS, 1)), (1, PART))
+        assert nests["h0.sum"].loops[0] == NestLoop(0, 2, PART)
+        assert nests["h0.sum"].unroll[0] <= PART
 
 
 def test_each_part_follows_the_position() -> None:

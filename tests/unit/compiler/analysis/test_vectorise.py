@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from small_graphs import attention_front
 
+from compiler.analysis.caches import appends_to_cache
 from compiler.analysis.tiling import plan_nests
-from compiler.analysis.vectorise import appends_to_cache
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.nest import Nest, NestLoop
 from compiler.options import Knobs

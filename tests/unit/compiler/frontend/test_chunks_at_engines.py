@@ -143,6 +143,18 @@ def test_rows_side_by_side_share_what_is_loaded(abreast: TaskGraph, rows: int) -
     assert {"shared", "dealt", "collected", "within"} <= set(abreast.abreast.passing.values())
 
 
+def test_a_slice_is_brought_its_weights_once_for_all_rows(bundle: Bundle) -> None:
+    """By one task, which may be on its die; it alone writes what each row takes."""
+    for rows, slices in ((1, 2), (3, 2), (3, 1)):
+        tasks = planned_tasks(bundle.graph, replace(KNOBS, rows=rows, slices=slices), U55C)
+        shares = {task.reads[0].stream: task.writes[0].stream for task in tasks.tasks if task.name.endswith("_share")}
+        wanted = [f"engine0_slice{n}_in1" for n in range(slices)] if rows > 1 < slices else []
+        assert list(shares.values()) == wanted
+        assert [(tasks.copies(read), tasks.copies(write)) for read, write in shares.items()] == [(1, rows)] * len(
+            wanted
+        )
+
+
 def _source(design: TimedDesign, stream: str) -> str:
     return next(s.source for s in design.streams if s.name == stream)
 
