@@ -536,6 +536,19 @@ def test_weights_are_packed_and_sent_once_whatever_is_said(prepared: Prepared, m
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("prepared", ["gpt2"], indirect=True)
+def test_positions_that_the_model_does_not_have_are_refused(prepared: Prepared) -> None:
+    """A design may have more, so that it walks whole tiles of rows."""
+    network = Network(prepared.network)
+    network.description = replace(network.description, positions=20)
+    talk = session.Session(
+        fake_pyxrt, fake_pyxrt.device(0), network, load_design(prepared.design), prepared.design / "fake.xclbin"
+    )
+    with pytest.raises(ValueError, match="17 new ones do not fit the 20 positions"):
+        next(talk.reply(PROMPT, 17))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["layer-01.npz", "outside.npz", "embedding.npy", "reference.npz"])
 @pytest.mark.parametrize("prepared", ["gpt2"], indirect=True)
 def test_a_byte_of_the_network_that_has_flipped_is_refused(prepared: Prepared, name: str, tmp_path: Path) -> None:

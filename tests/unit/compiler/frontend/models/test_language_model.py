@@ -44,6 +44,20 @@ def test_layers_hold_the_weights_of_a_workload() -> None:
     assert abs(float(state["h1.mlp.proj.weight"].mean())) < 0.05
 
 
+def test_positions_that_the_model_does_not_have_are_zeros() -> None:
+    from compiler.frontend.models.language_model import LanguageModel
+    from compiler.frontend.weights import fill_seeded
+
+    config = config_from_fields({"model_type": "gpt2", "n_embd": 32, "n_head": 2, "n_layer": 1, "n_positions": 20})
+    model = LanguageModel(config)
+    fill_seeded(model, config)
+    few, all_of_them = (model.tables(length)["positions"] for length in (16, 31))
+    assert (few.shape, all_of_them.shape) == ((16, 1, 1, 32), (31, 1, 1, 32))
+    assert (all_of_them[:16] == few).all()
+    assert all_of_them[:20].abs().sum(-1).all()
+    assert not all_of_them[20:].any()
+
+
 TIED = {
     "gpt2": {"model_type": "gpt2", "n_embd": 64, "n_head": 4, "n_layer": 6},
     "qwen2": {**SIZES, "model_type": "qwen2", "hidden_size": 64, "num_hidden_layers": 6, "tie_word_embeddings": True},
