@@ -45,8 +45,8 @@ def _require_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
 
 
 def context_of(needed: int) -> int:
-    """The context of a design for so many positions, of a model that has no more: attention walks the new row as well
-    as those before it, which are tiles of any size where they are a multiple of `SLOTS`.
+    """The context of a design for so many positions, all of a model's or fewer: attention walks the new row as well as
+    those before it, which are tiles of any size where they are a multiple of `SLOTS`.
     """
     return max(2, needed, min(-(-(needed + 1) // SLOTS) * SLOTS - 1, MAX_LENGTH))
 

@@ -33,7 +33,7 @@ def advise(graph: LinalgGraph, knobs: Knobs, chosen: Collection[str], platform: 
 
     Raises InvalidInputError for one that can do nothing.
     """
-    strange = [name for name in chosen if name in _WHAT and getattr(knobs, name) not in tried(name, platform)]
+    strange = [name for name in chosen if name in _WHAT and getattr(knobs, name) not in tried(name, platform, graph)]
     if "overall_unroll" in strange:
         _check_unroll(graph, knobs, platform)
     inert = [name for name in inert_knobs(graph, knobs, platform) if name in chosen]
@@ -43,15 +43,10 @@ def advise(graph: LinalgGraph, knobs: Knobs, chosen: Collection[str], platform: 
     ]
 
 
-def tried_text(name: str, platform: Platform) -> str:
-    """The values of a knob that a search tries, for people; empty for one that has none."""
-    return ", ".join(map(str, tried(name, platform))) if name in _WHAT else ""
-
-
 def _check_unroll(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> None:
     least = sum(op.kind == "generic" for op in graph.ops)
     if knobs.overall_unroll < least:
-        useful = ", ".join(str(value) for value in tried("overall_unroll", platform) if int(value) >= least)
+        useful = ", ".join(str(value) for value in tried("overall_unroll", platform, graph) if int(value) >= least)
         raise InvalidInputError(
             f"overall_unroll={knobs.overall_unroll} would unroll nothing: the network has {least} operations, and each "
             f"has one lane at least. It may be {least} to {MAX_UNROLL}; a search tries {useful}"
@@ -65,10 +60,11 @@ def _of_inert(knobs: Knobs, name: str) -> str:
 
 def _sentence(graph: LinalgGraph, knobs: Knobs, name: str, platform: Platform) -> str:
     value = getattr(knobs, name)
-    nearest = min(tried(name, platform), key=lambda other: _distance(value, other))
+    values = tried(name, platform, graph)
+    nearest = min(values, key=lambda other: _distance(value, other))
     here, there = (evaluate(graph, k, platform) for k in (knobs, replace(knobs, **{name: nearest})))
     return (
-        f"{name}={value} is none of the values that a search tries ({tried_text(name, platform)}): {_WHAT[name]}. "
+        f"{name}={value} is none of the values that a search tries ({', '.join(map(str, values))}): {_WHAT[name]}. "
         f"Estimated {_cost(here)}; with {name}={nearest} {_cost(there)}"
     )
 

@@ -257,12 +257,10 @@ def _task_parameters(graph: LinalgGraph, op: LinalgOp) -> tuple[Parameter, ...]:
     )
 
 
-def tried(field: str, platform: Platform, graph: LinalgGraph | None = None) -> tuple[int | str, ...]:
-    """The values of a field of Knobs that a search tries on this board, of a graph those that it can use; for sizes in
-    increasing order.
-    """
+def tried(field: str, platform: Platform, graph: LinalgGraph) -> tuple[int | str, ...]:
+    """The values of a field of Knobs that a search of a graph tries on this board; for sizes in increasing order."""
     values = _TRIED[field]
-    if field == "stream_width" and graph is not None and not _keeps_integers(graph):
+    if field == "stream_width" and not _keeps_integers(graph):
         return values[:-1]
     if field == "hbm_channels":
         return tuple(c for c in _HBM_CHANNELS if c <= platform.budget.hbm_ports) or values[:1]

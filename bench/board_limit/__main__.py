@@ -10,9 +10,9 @@ tokens and 128 after the first, unless a row says otherwise; definitions are tho
 `table`: tokens a second, first token, energy, share of the HBM bound, area and the fullest die, beside what it must
 and what it aims to reach. `prompts`: designs that take rows of a prompt side by side. `paper`: table 4 of
 StreamTensor, by one design for all its rows. `context`: the last of 1,024 positions, by designs for all of them.
-`sensitivity`: the same design at other clocks, bandwidths, depths of
-pipelines and areas. `waterfall`: where the time of a token goes, each step the difference of two simulations.
-`structures`: engines of their own against shared ones, at equal lanes and ports.
+`sensitivity`: the same design at other clocks, bandwidths, depths of pipelines and areas. `waterfall`: where the time
+of a token goes, each step the difference of two simulations. `structures`: engines of their own against shared ones, at
+equal lanes and ports.
 
 Designs are planned, certified, placed and simulated, nothing is emitted; of each model four, unless `--knobs` says
 which: ten minutes for the table, an hour for all of it. They are kept in `--kept`, by model, length and knobs: remove
