@@ -141,14 +141,21 @@ _SEEDS = (
     replace(_JOINT, overall_unroll=8192, hbm_channels=16, multiplier="dsp_packed", prefetch_kib=8192),
     *WHOLE,
 )
-# And where the time of a prompt is an objective: rows of it side by side, for the weights of as many ports.
-_SIDE_BY_SIDE = replace(
-    _JOINT, overall_unroll=8192, order="reduction-outer", multiplier="dsp_packed", prefetch_kib=2048, slices=2
-)
+# And where the time of a prompt is an objective: rows of it side by side, at copies of an engine that ports keep busy,
+# or in turns at one that waits for its weights, and at two of those.
 FOR_PROMPTS = (
-    replace(_SIDE_BY_SIDE, hbm_channels=8, rows=4),
-    replace(_SIDE_BY_SIDE, hbm_channels=16, rows=2),
-    replace(_SIDE_BY_SIDE, hbm_channels=16, rows=3, slices=4),
+    replace(
+        _JOINT,
+        overall_unroll=8192,
+        order="reduction-outer",
+        hbm_channels=16,
+        multiplier="dsp_packed",
+        prefetch_kib=2048,
+        slices=2,
+        rows=2,
+    ),
+    replace(WHOLE[2], rows=2),
+    replace(WHOLE[2], rows=4),
 )
 # And where a resource is an objective.
 _OF_AREA = (

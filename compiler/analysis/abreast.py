@@ -2,15 +2,20 @@
 
 An engine takes as long for a row as its products have iterations, while most others rest. So it has copies, of which
 each computes another row with the same weights, read once for all of them. What passes tokens on to an engine, from
-another one too, as often as it is to read them, has as many.
+another one too, as often as it is to read them, has as many. Where weights come more slowly than an engine could take
+them, which in a token that is made alone lanes for what is loaded ahead are there for, a copy takes several rows.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from compiler.analysis.names import engine_names
+from compiler.analysis.names import engine_names, joint_load_name
 from compiler.graph.design import Engine
-from compiler.graph.task_graph import ConverterTask, ForkTask, LanesTask, LoadTask, RouteTask, Stream, Task
+from compiler.graph.program import iterations, nests
+from compiler.graph.task_graph import ConverterTask, EngineTask, ForkTask, LanesTask, LoadTask, RouteTask, Stream, Task
 
+SLACK = 0.05  # of weights that share their load with a little else
+SELECT_BITS = 32  # of a core that chooses one of two
 PASSING = (ConverterTask, ForkTask, LanesTask, RouteTask)
 
 
@@ -35,6 +40,45 @@ def copied_tasks(engines: Mapping[str, Engine], tasks: Iterable[Task], streams: 
     passing = {name for name, t in task.items() if isinstance(t, PASSING)}
     before = _leading(passing, readers, weighted) - _leading(passing, writers, loads)
     return tuple(name for name in task if name in weighted | before)
+
+
+def interleaved_tasks(copied: Collection[str], tasks: Iterable[Task], streams: Sequence[Stream]) -> tuple[str, ...]:
+    """Of tasks that are `copied` those that may take rows in turns: engines, and what leads to these alone without
+    keeping a token from one iteration for another; none where one of them does that.
+    """
+    task, readers = {t.name: t for t in tasks}, dict[str, set[str]]()
+    for stream in streams:
+        readers.setdefault(stream.source, set()).add(stream.target)
+    engines = {name for name in copied if isinstance(task[name], EngineTask)}
+    passing = {name for name in copied if isinstance(task[name], ForkTask | LanesTask | RouteTask)}
+    found = engines | _leading(passing, readers, engines)
+    walked = [nest for name in found - engines for nest in nests(task[name].program)]
+    keeps = any(access.gates for nest in walked for access in (*nest.reads, *nest.writes))
+    return () if keeps else tuple(name for name in copied if name in found)
+
+
+def rows_in_turns(rows: int, engines: Mapping[str, Engine], task: Mapping[str, Task]) -> int:
+    """How many of the rows that are computed side by side a copy takes: as many as would be done while the slowest of
+    the engines' loads brings what one needs; a divisor of `rows`.
+    """
+    longest = max(
+        iterations(task[joint_load_name(name, index)].program)
+        / iterations(task[engine_names(name, engine.slices)[0]].program)
+        for name, engine in engines.items()
+        for index in engine.joint
+    )
+    return max(each for each in range(1, rows + 1) if rows % each == 0 and (each == 1 or each <= longest * (1 + SLACK)))
+
+
+def engine_in_turns(task: EngineTask, rows: int, width: Mapping[str, int]) -> EngineTask:
+    """An engine that takes so many rows in turns, with partial results of each, and a choice of theirs among tokens
+    that it keeps; streams are so many bits wide.
+    """
+    kept = {access.stream for nest in nests(task.program) for access in nest.reads if access.gates}
+    words = (rows - 1) * sum(-(-width[stream] // SELECT_BITS) for stream in kept)
+    operators = (*task.operators, ("select", words)) if words else task.operators
+    buffers = tuple(replace(buffer, depth=buffer.depth * rows) for buffer in task.buffers)
+    return replace(task, buffers=buffers, operators=operators)
 
 
 def _leading(passing: set[str], neighbours: Mapping[str, set[str]], ends: set[str]) -> set[str]:

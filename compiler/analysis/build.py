@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from compiler.analysis.abreast import copied_tasks, rows_abreast
+from compiler.analysis.abreast import copied_tasks, engine_in_turns, interleaved_tasks, rows_abreast, rows_in_turns
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.boundary import carries_of
 from compiler.analysis.engines import engine_parts
@@ -30,7 +30,7 @@ from compiler.analysis.widening import with_widening
 from compiler.errors import VerificationError
 from compiler.graph.design import Design, Edge
 from compiler.graph.linalg_graph import LinalgOp
-from compiler.graph.task_graph import Control, Dma, StoreTask, Stream, Task, TaskGraph
+from compiler.graph.task_graph import Control, Dma, EngineTask, StoreTask, Stream, Task, TaskGraph
 from compiler.graph.task_graph import told as told_to
 
 
@@ -50,6 +50,11 @@ def task_graph(design: Design) -> TaskGraph:
     carries = carries_of(launch.graph.outputs, launch.graph.values, tasks)
     layers, ordered = design.graph.layers, order_streams(tasks, streams)
     control = _control(design, launch, tasks, ordered)
+    if control is not None and control.each > 1:
+        engines = (t for t in tasks if isinstance(t, EngineTask) and t.name in control.interleaved)
+        width = {stream.name: stream.width for stream in ordered}
+        changed = {t.name: engine_in_turns(t, control.each, width) for t in engines}
+        tasks = tuple(changed.get(task.name, task) for task in tasks)
     inputs = layers.count if layers is not None and layers.told else 1
     return TaskGraph(design.graph.name, design.kernels, tasks, ordered, carries, control, inputs)
 
@@ -82,7 +87,10 @@ def _control(folded: Design, design: Design, tasks: Sequence[Task], streams: Seq
     if any(told_to(by_name[name]) for name in copied):  # copies have several rows, each at another position
         return chunks
     rows = -(-at_once // abreast) * abreast  # or copies rest in each chunk
-    return chunks._replace(rows=rows, abreast=abreast, copied=copied)
+    in_turns = interleaved_tasks(copied, tasks, streams)
+    each = rows_in_turns(abreast, folded.engines, by_name) if in_turns else 1
+    found = chunks._replace(rows=rows, abreast=abreast, copied=copied)
+    return found if each == 1 else found._replace(each=each, interleaved=in_turns)
 
 
 def task_dies(design: Design) -> dict[str, str]:

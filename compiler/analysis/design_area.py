@@ -39,11 +39,11 @@ class DesignArea:
             return one if (copies := tasks.copies(name)) == 1 else total([one] * copies)
 
         def of_stream(stream: Stream) -> Resources:
-            one, others = stream_resources(stream, platform), tasks.copies(stream.name) - 1
-            if not others:
-                return one
-            depth = tasks.abreast.depth(stream.name, stream.depth, others)
-            return total([one, *[stream_resources(stream._replace(depth=depth, kind=None), platform)] * others])
+            depths = [tasks.abreast.depth(stream.name, stream.depth, k) for k in range(tasks.copies(stream.name))]
+            if depths == [stream.depth]:
+                return stream_resources(stream, platform)
+            fifos = (stream if depth == stream.depth else stream._replace(depth=depth, kind=None) for depth in depths)
+            return total([stream_resources(fifo, platform) for fifo in fifos])
 
         return DesignArea(
             tasks,

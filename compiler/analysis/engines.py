@@ -88,8 +88,6 @@ def engine_streams(name: str, engine: Engine, graph: LinalgGraph, nests: Mapping
         if cut is not None:
             parts = [operand_stream(slice_name(name, n), index) for n in slices]
             yield from parts
-            if cut.blocks(lanes) and engine.shares(index):
-                yield from map(input_stream, map(share_name, parts))
             yield from () if cut.blocks(lanes) else map(input_stream, _chain(name, index, engine.slices)[1:])
     if cut is not None:
         yield from (operand_stream(join_name(name), n) for n in slices)

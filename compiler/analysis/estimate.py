@@ -163,7 +163,7 @@ class _Moment(NamedTuple):
     @classmethod
     def of(cls, launch: _Launch, tasks: TaskGraph, platform: Platform, values: Values) -> "_Moment":
         times, lengths = schedule(tasks, platform, {**values, CHOOSE: 0})
-        busy = (time.busy / (tasks.abreast.rows if tasks.is_for_several(name) else 1) for name, time in times.items())
+        busy = (time.busy / tasks.rows_at_once(name) for name, time in times.items())
         return cls(launch, sum(lengths), max(busy))
 
 

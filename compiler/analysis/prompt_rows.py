@@ -18,7 +18,7 @@ from compiler.analysis.rows import given_rows
 from compiler.graph.abreast import APART, ONCE
 from compiler.graph.design import Design, Transfer
 from compiler.graph.layers import is_long
-from compiler.graph.program import Program, Repeat, tokens
+from compiler.graph.program import Program, Repeat, nests, tokens
 from compiler.graph.task_graph import LoadTask, Task, TaskGraph
 
 PROMPT_ROWS = 8
@@ -73,10 +73,18 @@ def chunk_depths(tasks: TaskGraph) -> dict[str, int]:
     for name, passing in tasks.abreast.passing.items():
         if passing in APART:
             found[name] = max(found.get(name, 0), _of_phase(tasks.task[tasks.stream[name].source].program, name))
-    others = tasks.abreast.rows - 1
-    shared = [t for t in tasks.tasks if others and isinstance(t, LoadTask) and len(t.writes) > 1]
+    if (others := tasks.abreast.rows - 1) == 0:
+        return found
+    loads = {task.name for task in tasks.tasks if isinstance(task, LoadTask)}
+    shared = [
+        task
+        for task in tasks.tasks
+        if len(task.writes) > 1 and (task.name in loads or {tasks.stream[a.stream].source for a in task.reads} <= loads)
+    ]
     apart = (t for t in shared if not any(tasks.abreast.passing.get(a.stream) in ONCE for a in t.writes))
-    return found | {a.stream: others * _of_phase(t.program, a.stream) for t in apart for a in t.writes}
+    for task, name in ((t, access.stream) for t in apart for access in t.writes):
+        found[name] = max(found.get(name, 0), others * _of_phase(task.program, name))
+    return found
 
 
 def _rows_of(tasks: TaskGraph, stream: str) -> int:
@@ -96,11 +104,8 @@ def _of_row(source: Task, stream: str) -> int:
 def _of_phase(program: Program, stream: str) -> int:
     """Tokens that a task writes to a stream for a row, at most, before it takes the next one."""
     if not any(isinstance(part, Repeat) for part in program):
-        return tokens(program, "writes", stream)
-    return max(
-        _of_phase(part.body, stream) if isinstance(part, Repeat) else tokens((part,), "writes", stream)
-        for part in program
-    )
+        return sum(tokens((part,), "writes", stream) // part.runs for part in nests(program))
+    return max(_of_phase(part.body if isinstance(part, Repeat) else (part,), stream) for part in program)
 
 
 class _Place(NamedTuple):

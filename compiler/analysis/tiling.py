@@ -21,6 +21,7 @@ from compiler.analysis.loop_order import Order, added_up, loop_orders, parts_out
 from compiler.analysis.operators import sums_float_products
 from compiler.analysis.padding import MAX_GRANULE
 from compiler.analysis.row_parts import row_parts
+from compiler.analysis.rows import row_loops
 from compiler.analysis.vectorise import vectorise
 from compiler.analysis.walked_together import walked_together
 from compiler.errors import InvalidInputError
@@ -29,7 +30,7 @@ from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand
 from compiler.graph.nest import Nest, NestLoop
 from compiler.graph.same import Same
-from compiler.options import Knobs
+from compiler.options import SLOTS, Knobs
 from compiler.platforms.platform import Platform
 
 LUT_OF_BIT = 12  # of a token: a FIFO of two, and registers
@@ -73,9 +74,12 @@ def _lines(same: Same[LinalgGraph]) -> Mapping[str, frozenset[int]]:
     }
 
 
-def tile_sizes(op: LinalgOp, tile: int, single: frozenset[int] = frozenset()) -> tuple[int, ...]:
+def tile_sizes(
+    op: LinalgOp, tile: int, single: frozenset[int] = frozenset(), rows: int | None = None
+) -> tuple[int, ...]:
     """Tile extent of each loop so that a loop group's tile has about `tile` points, inner loops filled first; one of
-    those that advance by `single` steps.
+    those that advance by `single` steps, no more than `SLOTS` of that over `rows` that stay in memory: of those a
+    launch walks the tiles that are begun.
 
     A loop whose true extent fits is taken whole, padding and all.
     """
@@ -83,10 +87,10 @@ def tile_sizes(op: LinalgOp, tile: int, single: frozenset[int] = frozenset()) ->
     for group in set(op.groups):
         rest, full = tile, True
         for dim in reversed([d for d, g in enumerate(op.groups) if g == group]):
-            extent = op.loops[dim]
+            extent, most = op.loops[dim], min(rest, SLOTS) if dim == rows else rest
             full = full and dim not in single
-            if full and op.true_loops[dim] > rest:
-                sizes[dim], full = tile_extent(extent, rest), False
+            if full and op.true_loops[dim] > most:
+                sizes[dim], full = tile_extent(extent, most), False
             elif not full:
                 sizes[dim] = 1
             rest //= sizes[dim]
@@ -133,7 +137,8 @@ def _walk(same: Same[LinalgGraph], name: str, tile: int, outer: Order, with_part
     op = graph.op[name]
     outside = added_up(graph, op) if with_parts else ()
     single = _chunked_dims(graph, op) | _lines(same)[name] | set(outside)
-    return Walk(tile_sizes(op, tile, single), outer, inner_orders(graph)[name])
+    sizes = tile_sizes(op, tile, single, row_loops(graph).get(name))
+    return Walk(sizes, outer, inner_orders(graph)[name])
 
 
 def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str, Nest]:

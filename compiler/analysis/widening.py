@@ -14,11 +14,11 @@ from math import prod
 from typing import NamedTuple
 
 from compiler.analysis.fifo import BRIDGE_DEPTH
-from compiler.analysis.names import input_stream, widening_name
+from compiler.analysis.names import input_stream, share_name, widening_name
 from compiler.analysis.operators import READ_WRITE_CYCLES
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.program import Access, Gate, LoopNest, Program, Repeat, nests, with_nests
-from compiler.graph.task_graph import Dealt, LanesTask, LoadTask, Stream, Task, TaskGraph, TimingSpec
+from compiler.graph.task_graph import Dealt, LanesTask, LoadTask, RouteTask, Stream, Task, TaskGraph, TimingSpec
 
 AS_IT_COMES = "a task reads it in every cycle"
 _PASSING = TimingSpec((), 1, READ_WRITE_CYCLES)
@@ -28,7 +28,8 @@ def with_widening(
     tasks: Sequence[Task], streams: Sequence[Stream], inputs: Collection[str]
 ) -> tuple[list[Task], list[Stream]]:
     """Beside the other tasks those that put together tokens of several whole words which loads write to `inputs` of
-    engines: in front of what deals a token out to slices, or where a word has as much of each of them, behind that.
+    engines: in front of what deals a token out to slices, or where a word has as much of each of them, behind that, by
+    what shares tokens among rows side by side, if there is such a task.
     O(tasks).
     """
     by_name = {stream.name: stream for stream in streams}
@@ -43,10 +44,17 @@ def with_widening(
     deals = {name: _deal(source[by_name[name].target], count, by_name) for name, count in pieces.items()}
     behind = {part.stream: deal for deal in deals.values() if deal is not None for part in deal.task.writes}
     dealing = {deal.task.name: deal for deal in behind.values()}
-    made = [_dealing(task, dealing[task.name]) if task.name in dealing else task for task in tasks]
+    shared = {part: by_name[part].target for part in behind if shares(source[by_name[part].target])}
+    sharing = {share: behind[part] for part, share in shared.items()}
+    made = [_dealing(task, dealing[task.name], shared) if task.name in dealing else task for task in tasks]
+    made = [_sharing(task, sharing[task.name]) if task.name in sharing else task for task in made]
     made = [_in_pieces(task, pieces, deals) if isinstance(task, LoadTask) else task for task in made]
     led: list[Stream] = []
     for stream in streams:
+        if stream.name in shared:
+            words = _pieces(stream.itensor, behind[stream.name].pieces)
+            led.append(stream._replace(itensor=words, depth=BRIDGE_DEPTH, reason=AS_IT_COMES))
+            continue
         if (deal := behind.get(stream.name)) is not None:
             count, program = deal.pieces, _whole_tokens(deal, stream.name)
         elif (deal := deals.get(stream.name)) is not None:
@@ -80,16 +88,31 @@ def _deal(reader: Task, pieces: int, streams: Mapping[str, Stream]) -> _Deal | N
     return _Deal(reader, pieces) if all(lane % pieces == 0 for lane in lanes) else None
 
 
-def _dealing(task: Task, deal: _Deal) -> LanesTask:
+def _dealing(task: Task, deal: _Deal, shared: Collection[str]) -> LanesTask:
     """Deals out each piece of a token, which has a piece of every part."""
 
+    def to_reader(access: Access) -> Access:
+        return access if access.stream in shared else _to_widening(access)
+
     def each_piece(nest: LoopNest) -> LoopNest:
-        return replace(nest, trips=(*nest.trips, deal.pieces), writes=tuple(map(_to_widening, nest.writes)))
+        return replace(nest, trips=(*nest.trips, deal.pieces), writes=tuple(map(to_reader, nest.writes)))
 
     assert isinstance(task, LanesTask)
     turns = with_nests(task.program, each_piece)
     timing = TimingSpec((), task.timing.ii, task.timing.depth)
-    return replace(task, timing=timing, writes=tuple(map(_to_widening, task.writes)), turns=turns, blocks=1)
+    return replace(task, timing=timing, writes=tuple(map(to_reader, task.writes)), turns=turns, blocks=1)
+
+
+def _sharing(share: Task, deal: _Deal) -> LanesTask:
+    """What hands tokens on, as what puts them together."""
+    (read,), (write,) = share.reads, share.writes
+
+    def each_piece(nest: LoopNest) -> LoopNest:
+        last = Gate(len(nest.trips), deal.pieces - 1, deal.pieces)
+        return replace(nest, trips=(*nest.trips, deal.pieces), writes=(write._replace(gates=(last,)),))
+
+    program = with_nests(share.program, each_piece)
+    return LanesTask(share.name, share.kernel, _PASSING, (read,), (write,), 1, deal.pieces, turns=program)
 
 
 def _to_widening(access: Access) -> Access:
@@ -107,12 +130,17 @@ def _whole_tokens(deal: _Deal, part: str) -> Program:
     return with_nests(deal.task.program, at_end)
 
 
-def in_words(tasks: TaskGraph, stream: Stream) -> bool:
-    """Whether it brings the words of tokens to what puts these together: no design says its depth, which is always the
-    same.
+def shares(task: Task) -> bool:
+    """Whether all that the task does is to hand tokens on to rows side by side (`compiler.analysis.engines`)."""
+    return isinstance(task, RouteTask) and task.name == share_name(task.writes[0].stream)
+
+
+def passes_through(tasks: TaskGraph, stream: Stream) -> bool:
+    """Whether it leads to what puts tokens together from the words that it brings, or shares them: nothing waits there,
+    and no design says its depth, which is always the same.
     """
     target = tasks.task[stream.target]
-    return isinstance(target, LanesTask) and target.pieces > 1
+    return shares(target) or (isinstance(target, LanesTask) and target.pieces > 1)
 
 
 def streams_in_pieces(tasks: Sequence[Task]) -> Iterator[str]:

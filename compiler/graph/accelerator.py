@@ -23,8 +23,8 @@ def accelerator_digest(tasks: TaskGraph) -> str:
     """
     whole = blake2b(digest_size=16)
     whole.update(_digest([tasks.kernels, [asdict(carry) for carry in tasks.carries]]))
-    if tasks.abreast.rows > 1:
-        whole.update(_digest([tasks.abreast.rows, sorted(tasks.abreast.copied)]))
+    if (rows := tasks.abreast).rows > 1:
+        whole.update(_digest([rows.rows, sorted(rows.copied), rows.each, sorted(rows.interleaved)]))
     for task in tasks.tasks:
         whole.update(_task_digest(task))
     for stream in tasks.streams:

@@ -524,7 +524,8 @@ class Control(NamedTuple):
     stores add to take a credit from these before each row of a chunk but the first (`row_credit_name`). What a task
     repeats within a layer is a phase (`compiler.analysis.prompt_rows`), which it does for all rows before the next one.
 
-    The tasks `copied` are there `abreast` times, each for another row of a chunk (`compiler.graph.abreast`).
+    The tasks `copied` are for `abreast` rows of a chunk side by side: a copy for `each` of them, which those that are
+    `interleaved` take in turns (`compiler.graph.abreast`).
     """
 
     token: str
@@ -538,6 +539,8 @@ class Control(NamedTuple):
     held: tuple[str, ...] = ()
     abreast: int = 1
     copied: tuple[str, ...] = ()
+    each: int = 1
+    interleaved: tuple[str, ...] = ()
 
     @property
     def row_loads(self) -> dict[str, str]:
@@ -717,16 +720,17 @@ class TaskGraph:
             return Abreast(1, frozenset(), {})
         loads = {task.name for task in self.tasks if isinstance(task, LoadTask)}
         carriers = {t.name for t in self.tasks if is_carrier(t.kind, len(t.reads), len(t.writes))}
-        return Abreast.of(control.abreast, self.streams, control.copied, loads, carriers)
+        return Abreast.of(control, self.streams, loads, carriers)
 
     def copies(self, name: str) -> int:
         """How often the task, or the stream, is there."""
         return self.abreast.copies(name)
 
-    def is_for_several(self, task: str) -> bool:
-        """Whether the task, or copies of it, do for several rows what they do for one."""
+    def rows_at_once(self, task: str) -> int:
+        """For how many rows the task, or copies of it, do what they do for one."""
         rows = self.abreast
-        return task in rows.copied or any(rows.passing.get(a.stream) in ONCE for a in self.task[task].writes)
+        once = any(rows.passing.get(a.stream) in ONCE for a in self.task[task].writes)
+        return rows.rows if once and task not in rows.copied else rows.copies(task)
 
     @computed_once
     def _through_memory(self) -> frozenset[str]:
@@ -802,6 +806,8 @@ def _control_json(control: Control) -> dict[str, Any]:
         del data["held"]
     if control.abreast == 1:
         del data["abreast"], data["copied"]
+    if control.each == 1:
+        del data["each"], data["interleaved"]
     return data
 
 

@@ -7,7 +7,7 @@ from typing_extensions import override
 from compiler.analysis.build import task_graph
 from compiler.analysis.depths import with_depths
 from compiler.analysis.joint_loads import of_all_streams
-from compiler.analysis.widening import in_words
+from compiler.analysis.widening import passes_through
 from compiler.graph.design import Design
 from compiler.graph.task_graph import TaskGraph
 from compiler.passes.base import Pass
@@ -26,7 +26,7 @@ class SizeFifos(Pass):
     @override
     def run(self, design: Design) -> Design:
         tasks = self.sized(design).steady
-        depths = {stream.name: stream.depth for stream in tasks.streams if not in_words(tasks, stream)}
+        depths = {stream.name: stream.depth for stream in tasks.streams if not passes_through(tasks, stream)}
         return replace(design, depths=of_all_streams(design, depths))
 
     def sized(self, design: Design) -> TaskGraph:

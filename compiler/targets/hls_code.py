@@ -3,12 +3,12 @@
 from compiler.analysis.memory import stream_memory
 from compiler.analysis.operators import PACKED
 from compiler.analysis.ports import OUTSTANDING_BURSTS
-from compiler.graph.abreast import APART, Abreast, copy_name
+from compiler.graph.abreast import Abreast, copy_name
 from compiler.graph.task_graph import CONTROL, CONTROL_DEPTH, ComputeTask, EngineTask, RomTask, Stream, TaskGraph
 from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
 from compiler.targets.interface import Interface, Kernel, Port
-from compiler.targets.parameters import task_parameters
+from compiler.targets.parameters import stream_extents, task_parameters
 from compiler.targets.tasks.control import control_parameters, control_streams, emit_control, row_streams
 from compiler.targets.tasks.emitter import TaskEmitter
 from compiler.targets.tokens import is_packed, token_alias, token_type
@@ -140,8 +140,9 @@ def _port_pragma(out: CppWriter, port: Port, kernel: Kernel, burst: int) -> None
 
 def _streams(out: CppWriter, stream: Stream, rows: Abreast, memories: Memories) -> None:
     """The FIFO, and its copies for other rows side by side: an array where one task has all of them."""
-    if rows.passing.get(stream.name) in APART:
-        out.line(f"hls::stream<{token_type(stream.itensor)}, {stream.depth}> {stream.name}[{rows.rows}];")
+    if extents := stream_extents(stream, rows):
+        array = stream.name + "".join(f"[{extent}]" for extent in extents)
+        out.line(f"hls::stream<{token_type(stream.itensor)}, {stream.depth}> {array};")
         _bind(out, stream, memories)
         return
     for copy in range(rows.copies(stream.name)):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from compiler.errors import UnsupportedError
-from compiler.graph.abreast import APART, copy_name
+from compiler.graph.abreast import APART, SEVERAL, Abreast, copy_name
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.program import Argument
 from compiler.graph.task_graph import (
@@ -29,19 +29,24 @@ from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.tokens import token_type
 from compiler.targets.writer import Namer, identifier
 
+OWN = "own"
+
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a task's function, and what its kernel passes for it; `count` of an array."""
+    """A parameter of a task's function, and what its kernel passes for it; of an array its `extents`, and which of them
+    is for the running `row`, as C++.
+    """
 
     type: str
     name: str
     argument: str
-    count: int = 0
+    extents: tuple[int, ...] = ()
+    row: str = ""
 
     @property
     def declaration(self) -> str:
-        return f"{self.type} {self.name}{f'[{self.count}]' if self.count else ''}"
+        return f"{self.type} {self.name}{''.join(f'[{extent}]' for extent in self.extents)}"
 
 
 @dataclass(frozen=True)
@@ -115,24 +120,38 @@ def _control_parameters(task: Task, tasks: TaskGraph, namer: Namer, copy: int) -
         yield Parameter("hls::stream<int>&", namer.name("chunk"), given_name(task.name))
     for name in (a.stream for a in task.writes if tasks.abreast.passing.get(a.stream) == "shared"):
         kind = f"hls::stream<{token_type(tasks.stream[name].itensor)}>&"
-        for row in range(1, tasks.abreast.rows):
+        for row in range(1, tasks.abreast.side_by_side):
             yield Parameter(kind, namer.name(f"row{row}"), copy_name(name, row))
 
 
 def _stream_parameter(task: Task, tasks: TaskGraph, stream: Stream, name: str, copy: int) -> Parameter:
-    token, rows = token_type(stream.itensor), tasks.abreast
-    apart = rows.passing.get(stream.name) in APART
-    if apart and task.name not in rows.copied:
-        return Parameter(f"hls::stream<{token}, {stream.depth}>", name, stream.name, rows.rows)
-    argument = f"{stream.name}[{copy}]" if apart else copy_name(stream.name, copy) if copy else stream.name
-    return Parameter(f"hls::stream<{token}>&", name, argument)
+    token, rows, apart = token_type(stream.itensor), tasks.abreast, stream_extents(stream, tasks.abreast)
+    of_all, of_copy = apart[:1], apart[1:]
+    if apart and task.name in rows.copied:
+        if not of_copy:
+            return Parameter(f"hls::stream<{token}>&", name, f"{stream.name}[{copy}]")
+        row = f"[{OWN}]" if task.name in rows.interleaved else f"[row % {rows.each}]"
+        return Parameter(f"hls::stream<{token}, {stream.depth}>", name, f"{stream.name}[{copy}]", of_copy, row)
+    if apart:
+        row = f"[row % {rows.side_by_side}]" + (f"[row / {rows.side_by_side} % {rows.each}]" if of_copy else "")
+        return Parameter(f"hls::stream<{token}, {stream.depth}>", name, stream.name, (*of_all, *of_copy), row)
+    return Parameter(f"hls::stream<{token}>&", name, copy_name(stream.name, copy) if copy else stream.name)
+
+
+def stream_extents(stream: Stream, rows: Abreast) -> tuple[int, ...]:
+    """Of the array that stands for a stream, where a task has several of its FIFOs: of each copy that side by side, and
+    there for each row that it takes in turns.
+    """
+    if stream.name in rows.for_each:
+        return rows.side_by_side, rows.each
+    return (rows.side_by_side,) if rows.passing.get(stream.name) in APART else ()
 
 
 def of_chunks(tasks: TaskGraph) -> tuple[str, ...]:
     """What variables of every function are called that takes chunks of a prompt: the running row, how many there are,
-    and what each is told.
+    what each is told; of those that are taken in turns how many, and the running one.
     """
-    return () if tasks.control is None or tasks.control.rows == 1 else ("row", "rows", "told")
+    return () if tasks.control is None or tasks.control.rows == 1 else ("row", "rows", "told", SEVERAL, OWN)
 
 
 def row_credit(task: Task, tasks: TaskGraph) -> str | None:

@@ -84,10 +84,11 @@ class ProgramCode:
         *,
         counted: bool = False,
         counters: tuple[str, ...] = (),
+        innermost: str = "",
     ) -> "ProgramCode":
         """The code of `program`, whose arguments have the names `arguments` in C++. Loops that gates need have
-        counters, with `counted` all of them; `counters` are names that they have already. Writes tables. Raises
-        UnsupportedError for what has no C++.
+        counters, with `counted` all of them; `counters` are names that they have already, `innermost` that of the last.
+        Writes tables. Raises UnsupportedError for what has no C++.
         """
         if any(bound.loop < nest.restarts for nest in nests(program) for bound in nest.bounds):
             raise UnsupportedError("how often a nest restarts can not follow an argument; write its runs as turns")
@@ -99,9 +100,10 @@ class ProgramCode:
         gated = {g.loop for nest in turns for a in (*nest.reads, *nest.writes) for g in a.gates}
         outermost = 0 if counted else min(gated, default=loops)
         counters = counters or tuple(namer.name(f"i{k}") if k >= outermost else "" for k in range(loops))
+        counters = (*counters[:-1], innermost) if innermost else counters
         indices = _indices_of(levels, namer)
-        innermost = max(1, *map(_depth, program))  # the first level is the program itself, once
-        code = ProgramCode(out, namer, turns, indices[-1], counters, levels, indices, (), (), arguments, innermost)
+        deepest = max(1, *map(_depth, program))  # the first level is the program itself, once
+        code = ProgramCode(out, namer, turns, indices[-1], counters, levels, indices, (), (), arguments, deepest)
         entries = tuple(code.per_turn(f"trips{k}", [nest.trips[k] for nest in turns]) for k in range(loops))
         trips = tuple(
             entry if entry.isdigit() and not code._followed(k) else namer.name(f"trip{k}")

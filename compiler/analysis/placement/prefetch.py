@@ -21,7 +21,7 @@ from typing import NamedTuple
 from compiler.analysis.nest_run import TaskTime
 from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens
-from compiler.analysis.widening import streams_in_pieces
+from compiler.analysis.widening import shares, streams_in_pieces
 from compiler.graph.program import Access, LoopNest, Repeat, iterations, with_nests
 from compiler.graph.task_graph import LanesTask, LoadTask, Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
@@ -140,13 +140,13 @@ def _need(stream: Stream, load: LoadTask, tasks: TaskGraph, platform: Platform, 
 
 
 def _behind_loads(tasks: TaskGraph) -> Iterator[tuple[Stream, LoadTask]]:
-    """Streams from loads; where such a one is put together, or dealt out at once, those behind that: each lies beside
-    its reader.
+    """Streams from loads; where such a one is put together, dealt out at once, or shared, those behind that: each lies
+    beside its reader.
     """
 
     def behind(stream: Stream, load: LoadTask) -> Iterator[tuple[Stream, LoadTask]]:
         target = tasks.task[stream.target]
-        if not isinstance(target, LanesTask):
+        if not isinstance(target, LanesTask) and not shares(target):
             yield stream, load
             return
         for part in target.writes:

@@ -5,7 +5,7 @@ From a TaskGraph here, from `dataflow.json` in `design_json`.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.transfers import run_length
@@ -138,16 +138,16 @@ class TimedTask:
 
     def copied(self, launches: Sequence[Sequence[Values]], abreast: Abreast, copy: int) -> "TimedTask":
         """The copy for some rows of each launch (`compiler.graph.abreast`): it rests in launches that have none."""
-        own = (rows[copy :: abreast.rows] for rows in launches)
-        turns = in_a_row(self._of_rows(rows, None) for rows in own if rows)
+        own = (rows[copy :: abreast.side_by_side] for rows in launches)
+        turns = in_a_row(self._of_rows(rows, abreast, copy) for rows in own if rows)
         return replace(self._running(abreast.of_copy(turns, copy)), name=copy_name(self.name, copy))
 
     def _running(self, turns: Program) -> "TimedTask":
         return replace(self, timing=replace(self.timing, trips=(), restarts=0, bounds=()), turns=turns)
 
-    def _of_rows(self, rows: Sequence[Values], abreast: Abreast | None) -> Program:
+    def _of_rows(self, rows: Sequence[Values], abreast: Abreast | None, copy: int = 0) -> Program:
         program = tuple(part for part in self.program if not _is_unused(part))
-        if len(rows) == 1:
+        if len(rows) == 1 and (abreast is None or self.name not in abreast.copied):
             return program_at(program, rows[0])
         if self.name == CONTROL:
             return self._starting(len(rows), abreast)
@@ -155,19 +155,16 @@ class TimedTask:
         done = body[len(body) - bool(self.done) :]
         sent = (LoopNest((len(rows) - 1,), (), (Access(self.chunk),)),) if self.chunk else ()
         inner = tuple(body[: len(body) - bool(self.done)])
-        return (
-            taken,
-            *sent,
-            *chunk_program(inner, rows, self.credit, sends=self.kind == "store", abreast=abreast),
-            *done,
-        )
+        of_rows = None if abreast is None else partial(abreast.of_rows, self.name, copy=copy)
+        sends = self.kind == "store"
+        return (taken, *sent, *chunk_program(inner, rows, self.credit, sends=sends, of_rows=of_rows), *done)
 
     def _starting(self, rows: int, abreast: Abreast | None) -> Program:
         """Of what starts the others: the tokens of a chunk come before all but the task that sends them can start."""
         given, others = self.writes[0], self.writes[1:]
         if abreast is not None:
             started = [a.stream for a in others if abreast.is_there_often(a.stream)]
-            copies = range(1, min(abreast.rows, rows))
+            copies = range(1, min(abreast.side_by_side, rows))
             others = (*others, *(Access(copy_name(name, copy)) for name in started for copy in copies))
         words = (LoopNest((1,), (), others[n : n + AT_ONCE]) for n in range(0, len(others), AT_ONCE))
         ids = LoopNest((rows - 1,), (Access(self.chunk),), ())
@@ -241,19 +238,19 @@ class TimedDesign:
             return self
         position = "" if self.control is None else self.control.position
         rows = [rows_of(values, position) for values in launches]
-        copies = min(max(map(len, rows)), 1 if self.control is None else self.control.abreast)
-        if copies == 1:
+        most = min(max(map(len, rows)), 1 if self.control is None else self.control.abreast)
+        if most == 1:
             return replace(self, tasks=tuple(task.at(rows) for task in self.tasks))
-        return self._abreast(rows, copies)
+        return self._abreast(rows, most)
 
-    def _abreast(self, rows: Sequence[Sequence[Values]], copies: int) -> "TimedDesign":
-        """With so many copies of tasks that have rows side by side, as many as the launches need."""
+    def _abreast(self, rows: Sequence[Sequence[Values]], most: int) -> "TimedDesign":
+        """With copies of tasks that have rows side by side, as many as launches need that have so many at most."""
         assert self.control is not None
         loads = {task.name for task in self.tasks if task.kind == "load"}
         carriers = {t.name for t in self.tasks if is_carrier(t.kind, len(t.reads), len(t.writes))}
         data = [stream for stream in self.streams if CONTROL not in (stream.source, stream.target)]
-        abreast = Abreast.of(self.control.abreast, data, self.control.copied, loads, carriers).started(go_name)
-        tasks = list[TimedTask]()
+        abreast = Abreast.of(self.control, data, loads, carriers).started(go_name)
+        copies, tasks = min(most, abreast.side_by_side), list[TimedTask]()
         for task in self.tasks:
             if task.name in abreast.copied:
                 tasks += (task.copied(rows, abreast, copy) for copy in range(copies))
@@ -262,12 +259,12 @@ class TimedDesign:
 
         def copy_of(stream: TimedStream, copy: int) -> TimedStream:
             ends = (stream.source, stream.target)
-            source, target = (copy_name(end, copy) if end in abreast.copied else end for end in ends)
+            own = copy % abreast.side_by_side
+            source, target = (copy_name(end, own) if end in abreast.copied else end for end in ends)
             depth = abreast.depth(stream.name, stream.depth, copy)
             return replace(stream, name=copy_name(stream.name, copy), source=source, target=target, depth=depth)
 
-        often = abreast.is_there_often
-        streams = [copy_of(s, k) for s in self.streams for k in range(copies if often(s.name) else 1)]
+        streams = [copy_of(s, k) for s in self.streams for k in range(min(most, abreast.copies(s.name)))]
         return replace(self, tasks=tuple(tasks), streams=tuple(streams))
 
     def ending(self) -> "TimedDesign":

@@ -70,11 +70,12 @@ def _control(fields: Fields, design: TimedDesign) -> Control:
     kept = tuple(str(name) for name in fields.list("kept"))
     given = fields.text("given") if fields.has("given") else None
     rows = fields.integer("rows", 1, MOST_ROWS, default=1)
-    names = ("looped", "loads", "held", "copied")
-    looped, loads, held, copied = (tuple(map(str, fields.list(n))) if fields.has(n) else () for n in names)
-    streams, abreast = (looped, loads, held), fields.integer("abreast", 1, rows, default=1)
+    names = ("looped", "loads", "held", "copied", "interleaved")
+    looped, loads, held, copied, interleaved = (tuple(map(str, fields.list(n))) if fields.has(n) else () for n in names)
+    abreast = fields.integer("abreast", 1, rows, default=1)
+    each = fields.integer("each", 1, abreast, default=1)
     told = fields.text("token"), fields.text("position"), fields.text("made")
-    control = Control(*told, kept, given, rows, *streams, abreast, copied)
+    control = Control(*told, kept, given, rows, looped, loads, held, abreast, copied, each, interleaved)
     if given is not None and given not in {task.name for task in design.tasks if task.kind == "load"}:
         raise InvalidInputError(f"control is given tokens by {given}, which is no load")
     if unknown := [name for name in control.reporting if name not in stores]:
@@ -98,6 +99,10 @@ def _check_rows(control: Control, design: TimedDesign) -> None:
         raise InvalidInputError(f"control has rows held by {min(unknown)}, which is no stream")
     if unknown := set(control.copied) - {task.name for task in design.tasks}:
         raise InvalidInputError(f"control has copies of {min(unknown)}, which is no task")
+    if unknown := set(control.interleaved) - set(control.copied):
+        raise InvalidInputError(f"control has rows in turns at {min(unknown)}, of which it has no copies")
+    if control.abreast % control.each:
+        raise InvalidInputError(f"control has {control.abreast} rows side by side, {control.each} of them in a copy")
 
 
 def _stream(fields: Fields) -> TimedStream:

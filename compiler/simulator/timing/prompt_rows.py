@@ -7,14 +7,13 @@ has one, and there within each phase, where it has several; else around all that
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from compiler.graph.abreast import Abreast
 from compiler.graph.program import Access, LoopNest, Program, Repeat, Values, in_a_row, outer_iterations, program_at
 from compiler.graph.task_graph import CHOOSE
 
 ROWS = "rows"
 """Of a launch: how many rows it takes at once, from its position on; 1 where it does not say."""
 
-EachRow = Callable[[Program, int], Program]
+OfRows = Callable[[Sequence[Program]], Sequence[Program]]
 
 
 def rows_of(values: Values, position: str) -> tuple[Values, ...]:
@@ -29,18 +28,19 @@ def rows_of(values: Values, position: str) -> tuple[Values, ...]:
 
 
 def chunk_program(
-    program: Program, rows: Sequence[Values], credit: str, *, sends: bool, abreast: Abreast | None = None
+    program: Program, rows: Sequence[Values], credit: str, *, sends: bool, of_rows: OfRows | None = None
 ) -> Program:
     """The program of a task for several rows. It `sends` a token of the stream `credit` behind each row but the last,
-    or takes one before each but the first; "" for neither. `abreast`: rows that others have side by side.
+    or takes one before each but the first; "" for neither. `of_rows`: what it does for them, from what it does for each
+    alone, where some are side by side.
     """
     word = (LoopNest((1,), (), (Access(credit),)) if sends else LoopNest((1,), (Access(credit),), ()),)
     last = len(rows) - 1
 
     def each(body: Program) -> Program:
         done = [program_at(body, values) for values in rows]
-        if abreast is not None:
-            done = [part for row, one in enumerate(done) if (part := abreast.of_row(one, row, len(rows)))]
+        if of_rows is not None:
+            done = of_rows(done)
         if credit and sends:
             done = [(*one, *word) if row < last else one for row, one in enumerate(done)]
         elif credit:

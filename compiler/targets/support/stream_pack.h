@@ -111,6 +111,14 @@ void shift_in(WHOLE& whole, const PART& part) {
   }
 }
 
+template <int W, int P>
+void shift_in(ap_uint<W>& whole, const ap_uint<P>& part) {
+#pragma HLS inline
+  const ap_uint<W - P> kept = whole.range(W - 1, P);
+  whole.range(W - P - 1, 0) = kept;
+  whole.range(W - 1, W - P) = part;
+}
+
 // Pieces of word number `part` of a token that takes PARTS words; one part where PARTS is 1 and the token is in `slot`.
 template <int PARTS, typename TOKEN, int CHANNELS>
 void unpack(const ap_uint<PORT_BITS> (&word)[CHANNELS], int slot, int part, TOKEN& token) {

@@ -6,6 +6,7 @@ from math import prod
 from compiler.graph.engine import Turn
 from compiler.graph.task_graph import EngineTask
 from compiler.targets.nest_code import NestNames
+from compiler.targets.parameters import OWN
 from compiler.targets.program_code import ProgramCode
 from compiler.targets.tasks.frame import Frame
 from compiler.targets.tasks.points import Accumulators, Points
@@ -24,22 +25,29 @@ def emit_engine(frame: Frame, task: EngineTask) -> None:
             code.condition("reads", access.stream, param) for access, param in zip(task.reads, params, strict=False)
         ]
         write = code.condition("writes", task.writes[0].stream, params[len(task.reads)])
-        points = Points(frame, task, first, names, namer, params, reads, _accumulators(task.operations, code))
+        accumulators = _accumulators(task.operations, code, frame.rows_in_turns(task))
+        points = Points(frame, task, first, names, namer, params, reads, accumulators)
         with code.pipelined(task.timing):
             points.emit(write)
 
 
-def _accumulators(served: Sequence[Turn], code: ProgramCode) -> Accumulators | None:
-    """As many as the operation has alive that needs most; each numbers its own, the innermost loop's as neighbours."""
+def _accumulators(served: Sequence[Turn], code: ProgramCode, rows: int) -> Accumulators | None:
+    """As many as the operation has alive that needs most, for each of so many `rows` that are taken in turns; each
+    numbers its own, the innermost loop's as neighbours.
+    """
     if not any(nest.reduction_loops(op.iterators) for op, nest in served):
         return None
     kept = max(nest.accumulators(op.iterators) for op, nest in served)
-    strides = _per_loop([_strides(turn) for turn in served], code)
+    inside = [0] * (rows > 1)  # the loop over rows is the innermost
+    strides = _per_loop([[*_strides(turn), *inside] for turn in served], code)
     terms = [_term(code, k, column) for k, column in enumerate(strides) if any(column)]
-    reduced = _per_loop([_reduced(turn) for turn in served], code)
+    reduced = _per_loop([[*_reduced(turn), *inside] for turn in served], code)
     first = " && ".join(_when_zero(code, k, column) for k, column in enumerate(reduced) if any(column))
     distance = min(nest.reuse_distance(op.iterators) for op, nest in served)
-    return Accumulators([kept] if kept > 1 else [], [" + ".join(terms)] if kept > 1 else [], first or "true", distance)
+    extents, index = ([kept], [" + ".join(terms)]) if kept > 1 else ([], [])
+    if rows > 1:
+        extents, index = [rows, *extents], [OWN, *index]
+    return Accumulators(extents, index, first or "true", distance)
 
 
 def _term(code: ProgramCode, k: int, strides: Sequence[int | None]) -> str:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 
-from compiler.graph.abreast import ONCE, copy_name
+from compiler.graph.abreast import ONCE, SEVERAL, copy_name
 from compiler.graph.itensor import ITensor
 from compiler.graph.program import Access, Program, Side, arguments_of
 from compiler.graph.task_graph import Buffer, Task, TaskGraph, go_name
 from compiler.targets.nest_code import gate_condition, pipelined_nest
-from compiler.targets.parameters import launch_arguments, of_chunks, task_parameters
+from compiler.targets.parameters import OWN, launch_arguments, of_chunks, task_parameters
 from compiler.targets.program_code import ProgramCode
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.tokens import is_packed, token_type
@@ -42,8 +42,24 @@ class Frame:
         arguments = launch_arguments([task])
         given = params[len(params) - len(arguments) :]
         names = {a.name: name for a, name in zip(arguments, given, strict=True)}
-        code = ProgramCode.of(self.out, namer, program or task.program, names, counted=counted, counters=counters)
+        run, innermost = program or task.program, ""
+        if self.rows_in_turns(task) > 1:
+            run, innermost, names = self.tasks.abreast.in_turns(run), OWN, {**names, SEVERAL: SEVERAL}
+        code = ProgramCode.of(self.out, namer, run, names, counted=counted, counters=counters, innermost=innermost)
         return replace(code, inside=self.each_row_inside(task))
+
+    def each_turn(self, task: Task, access: Access) -> str:
+        """Extents of what a copy of the task keeps of a token, as C++: one of each row that it takes in turns."""
+        once, rows = self.tasks.abreast.passing.get(access.stream) in ONCE, self.rows_in_turns(task)
+        return f"[{rows}]" if rows > 1 and not once else ""
+
+    def own_turn(self, task: Task, access: Access) -> str:
+        """The running row's of these."""
+        return f"[{OWN}]" if self.each_turn(task, access) else ""
+
+    def rows_in_turns(self, task: Task) -> int:
+        """How many rows of a chunk a copy of the task takes in turns."""
+        return self.tasks.abreast.each if task.name in self.tasks.abreast.interleaved else 1
 
     def itensor(self, access: Access) -> ITensor:
         return self.tasks.stream[access.stream].itensor
@@ -52,14 +68,17 @@ class Frame:
         """C++ type of one token of the access."""
         return token_type(self.itensor(access))
 
-    def declare(self, access: Access, name: str) -> None:
-        """`name` for the elements of one token, to be indexed by element; a lone one is a variable."""
+    def declare(self, access: Access, name: str, each: str = "") -> None:
+        """`name` for the elements of one token, to be indexed by element; a lone one is a variable. `each`: extents of
+        an array of those, as C++.
+        """
         itensor = self.itensor(access)
         if is_packed(itensor):
-            self.out.line(f"{C_TYPE[itensor.dtype]} {name}[{prod(itensor.element)}];")
-            self.out.pragma(f"array_partition variable={name} type=complete")
+            self.out.line(f"{C_TYPE[itensor.dtype]} {name}{each}[{prod(itensor.element)}];")
         else:
-            self.out.line(f"{self.token(access)} {name};")
+            self.out.line(f"{self.token(access)} {name}{each};")
+        if each or is_packed(itensor):
+            self.out.pragma(f"array_partition variable={name} type=complete{' dim=0' if each else ''}")
 
     def read(self, access: Access, stream: str, name: str, declare: bool = False) -> None:
         """Read a token into the elements `name`, which are declared here or were before."""
@@ -84,7 +103,7 @@ class Frame:
         self.out.line(f"{stream}.write({value});")
         if self.tasks.abreast.passing.get(access.stream) != "shared":
             return
-        for row in range(1, self.tasks.abreast.rows):
+        for row in range(1, self.tasks.abreast.side_by_side):
             with self.out.block(f"if (rows - row > {row})"):
                 self.out.line(f"{self.named(task, copy_name(access.stream, row))}.write({value});")
 
@@ -105,12 +124,15 @@ class Frame:
 
     @contextmanager
     def _each_row(self, task: Task, writes: Sequence[Access] | None = None) -> Generator[None]:
-        passing = self.tasks.abreast.passing
-        once = any(passing.get(a.stream) in ONCE for a in (task.writes if writes is None else writes))
-        step = f"row += {self.tasks.abreast.rows}" if once and task.name not in self.tasks.abreast.copied else "++row"
-        with self.out.block(f"for (int row = 0; row < rows; {step})"):
+        abreast = self.tasks.abreast
+        once = any(abreast.passing.get(a.stream) in ONCE for a in (task.writes if writes is None else writes))
+        in_turns = self.rows_in_turns(task)
+        at_once = abreast.rows if once and task.name not in abreast.copied else in_turns
+        with self.out.block(f"for (int row = 0; row < rows; {f'row += {at_once}' if at_once > 1 else '++row'})"):
             self.out.pragma("loop_flatten off")
             self.out.pragma(f"loop_tripcount min=1 max={self.rows} avg=1")
+            if in_turns > 1:
+                self.out.line(f"const int {SEVERAL} = rows - row < {at_once} ? rows - row : {at_once};")
             for argument in self._arguments(task):
                 self.out.line(f"const int {argument} = told[row];")
             yield
@@ -143,7 +165,7 @@ class Frame:
         with self.out.indented():
             namer = self._namer(task)
             self._fill(task, names[len(task.reads) :], namer)
-            names = [f"{p.name}[row % {p.count}]" if p.count else p.name for p in parameters]
+            names = [f"{p.name}{p.row}" for p in parameters]
             if self.tasks.control is None:
                 yield names, namer
             else:

@@ -105,8 +105,12 @@ class Points:
         registers = [self._namer.name(f"{stream}_token") for stream in self._streams]
         for access, register, condition in zip(self._task.reads, registers, self._conditions, strict=True):
             if condition:
-                self._frame.declare(access, register)
-        return registers
+                self._frame.declare(access, register, self._frame.each_turn(self._task, access))
+        turns = (self._frame.own_turn(self._task, access) for access in self._task.reads)
+        return [
+            f"{register}{turn if condition else ''}"
+            for register, condition, turn in zip(registers, self._conditions, turns, strict=True)
+        ]
 
     def _read_tokens(self) -> None:
         reads = zip(self._task.reads, self._streams, self._registers, self._conditions, strict=True)

@@ -254,23 +254,34 @@ def test_rows_side_by_side_reply_as_one_by_one(model: str, rows: int, slices: in
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rows", [1, 2])
-def test_weights_that_come_in_words_reply_as_those_in_tokens(rows: int, tmp_path: Path) -> None:
-    """Those of an engine, through ports narrower than a token; of the head, which a launch may leave out, too."""
+@pytest.mark.parametrize(
+    ("model", "rows", "slices", "unroll", "each"),
+    [("gpt2", 1, 1, 1024, 1), ("gpt2", 3, 1, 1024, 3), ("gpt2", 4, 2, 512, 2), ("llama", 4, 1, 1024, 2)],
+)
+def test_weights_that_come_in_words_reply_as_those_in_tokens(
+    model: str, rows: int, slices: int, unroll: int, each: int, tmp_path: Path
+) -> None:
+    """Those of an engine, through ports narrower than a token; of the head, which a launch may leave out, too. While
+    one waits for them it takes rows in turns, which groups are full of or not.
+    """
     knobs = Knobs(
         default_tile_size=32,
-        overall_unroll=1024,
+        overall_unroll=unroll,
         stream_width=2048,
         engines="shared",
         loads="joint",
         rows=rows,
+        slices=slices,
         max_padding=20,
     )
+    later = tuple(tuple((7 * n + length) % 97 for n in range(length)) for length in (1, PROMPT_ROWS + 3))
     with importing_here():
-        options = replace(OPTIONS, precision="w4a8")
-        made = prepare(tiny_model("gpt2", tmp_path), options, knobs, U55C, tmp_path / "cache", silent)
+        options = replace(OPTIONS, tokens=4, then=later, precision="w4a8")
+        made = prepare(tiny_model(model, tmp_path), options, knobs, U55C, tmp_path / "cache", silent)
     dataflow = json.loads((made.design / "dataflow.json").read_text())
-    assert [task["name"] for task in dataflow["tasks"] if task.get("pieces")] == ["engine0_in1_widening"]
+    assert dataflow["control"].get("each", 1) == each
+    pieces = [task["name"] for task in dataflow["tasks"] if task.get("pieces")]
+    assert pieces == (["engine0_in1_widening"] if slices == 1 else [f"engine0_slice{n}_in1_share" for n in (0, 1)])
     (load,) = (task for task in dataflow["tasks"] if task["name"] == "load_engine0_in1")
     assert [bound["name"] for bound in load["turns"][-1]["bounds"]] == ["choose"]
     generation = run(made, silent, lambda _token: None)

@@ -197,7 +197,7 @@ def test_rows_of_a_prompt_are_a_choice_where_its_time_is_an_objective(mlp: Linal
     (rows,) = [p for p in space.parameters if p.name == "rows"]
     assert rows.choices == (1, 2, 3, 4)
     seeds = space.default_knobs(objectives)
-    assert {knobs.rows for knobs in seeds} == {1, 2, 3, 4}
+    assert {knobs.rows for knobs in seeds} == {1, 2, 4}
     assert all(space.knobs_of(space.params_of(knobs) or {}) == knobs for knobs in seeds)
     for other in (DesignSpace(graph, u55c), DesignSpace(mlp, u55c, objectives=objectives)):
         assert "rows" not in [p.name for p in other.parameters]

@@ -82,6 +82,13 @@ def test_tile_of_a_group_fills_inner_loops_first():
     assert tile_sizes(op, 16)[:3] == (1, 2, 8)
 
 
+def test_a_tile_has_few_rows_that_stay_in_memory_or_all_that_there_are():
+    op = mlp(96, 64, 32).op["up"]
+    walked = [tile_sizes(op, tile, rows=0)[0] for tile in (8, 128)]
+    assert (op.loops[0], tile_sizes(op, 128)[0], walked) == (96, 96, [8, 16])
+    assert tile_sizes(mlp(13, 64, 32).op["up"], 128, rows=0)[0] == 13
+
+
 def test_overrides_replace_tile_unroll_and_order():
     graph = quantised()
     knobs = Knobs(overrides=(TaskOverride("product", tile=8, unroll=4, order=(2, 0, 1)),))

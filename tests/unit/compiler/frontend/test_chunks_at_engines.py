@@ -1,22 +1,27 @@
 """Chunks of a prompt where operations take turns: phase by phase, what later ones need is held, of all rows."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from dataflow_schema import complaints
 from prompt_chunks import check_moves
 
 from compiler.analysis.prompt_rows import PROMPT_ROWS, chunk_depths, phases
 from compiler.analysis.shared_loads import shared_loads
+from compiler.errors import InvalidInputError
 from compiler.frontend.bundle import Bundle
 from compiler.frontend.models.gpt2_config import Gpt2Config
-from compiler.graph.abreast import APART, copy_name
-from compiler.graph.program import Repeat, nests, tokens, walked
-from compiler.graph.task_graph import CHOOSE, TaskGraph
+from compiler.graph.abreast import APART, ONCE, copy_name
+from compiler.graph.program import Gate, Repeat, iterations, nests, tokens, walked
+from compiler.graph.task_graph import CHOOSE, EngineTask, TaskGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned, planned_tasks
 from compiler.platforms.platform import Platform, load_platform
 from compiler.simulator.timing.design import TimedDesign, timed_design
+from compiler.simulator.timing.design_json import task_timing_from_json
 from compiler.simulator.timing.prompt_rows import ROWS
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.certify import certify
@@ -115,32 +120,89 @@ def test_what_is_not_held_deadlocks(tasks: TaskGraph, stream: str) -> None:
     assert cycles(short, CHUNK) is None
 
 
-@pytest.fixture(params=[(2, 1, U55C), (3, 2, U55C), (3, 1, FEW)], ids=["2 rows", "3 rows, 2 slices", "few ports"])
+WAITING = replace(KNOBS, stream_width=2048)  # half of what an engine could take comes in a cycle
+SIDE_BY_SIDE = {  # knobs, and rows that a copy takes in turns
+    "2 rows": (replace(KNOBS, rows=2), U55C, 1),
+    "3 rows, 2 slices": (replace(KNOBS, rows=3, slices=2), U55C, 1),
+    "few ports": (replace(KNOBS, rows=3), FEW, 1),
+    "in turns": (replace(WAITING, rows=2), U55C, 2),
+    "4 rows, 2 in turns": (replace(WAITING, rows=4, slices=2, overall_unroll=512), U55C, 2),
+}
+
+
+@pytest.fixture(params=SIDE_BY_SIDE.values(), ids=[*SIDE_BY_SIDE])
 def abreast(request: pytest.FixtureRequest, bundle: Bundle) -> TaskGraph:
     """With rows side by side."""
-    rows, slices, board = request.param
-    return planned_tasks(bundle.graph, replace(KNOBS, rows=rows, slices=slices), board)
+    knobs, board, each = request.param
+    tasks = planned_tasks(bundle.graph, knobs, board)
+    assert (tasks.abreast.rows, tasks.abreast.each) == (knobs.rows, each)
+    return tasks
+
+
+def test_rows_side_by_side_fit_the_schema(abreast: TaskGraph, tmp_path: Path) -> None:
+    document = tmp_path / "dataflow.json"
+    document.write_text(json.dumps(abreast.to_json()))
+    assert complaints([document]) == ""
+    assert task_timing_from_json(json.loads(document.read_text())).control == abreast.control
+
+
+def test_what_a_design_says_of_rows_in_turns_has_to_fit(bundle: Bundle) -> None:
+    data = json.loads(json.dumps(planned_tasks(bundle.graph, replace(WAITING, rows=2), U55C).to_json()))
+    for change, said in (({"each": 2, "abreast": 3}, "2 of them in a copy"), ({"copied": []}, "it has no copies")):
+        with pytest.raises(InvalidInputError, match=said):
+            task_timing_from_json(data | {"control": data["control"] | change})
 
 
 @pytest.mark.parametrize("rows", [2, 5, PROMPT_ROWS])
 def test_rows_side_by_side_share_what_is_loaded(abreast: TaskGraph, rows: int) -> None:
     """Copies move together what one task does for all rows; its weights come once for as many rows as are abreast."""
-    timed, count = timed_design(abreast, U55C), abreast.abreast.rows
+    timed, side_by_side = timed_design(abreast, U55C), abreast.abreast
     chunk = timed.at(({"position": 20, ROWS: rows},))
     for stream in chunk.streams:
         written = tokens(chunk.task[stream.source].program, "writes", stream.name)
         assert tokens(chunk.task[stream.target].program, "reads", stream.name) == written
     alone = timed.at(({"position": 20},))
     for stream in abreast.streams:
-        passing = abreast.abreast.passing.get(stream.name)
-        names = [copy_name(stream.name, k) for k in range(min(count, rows) if abreast.copies(stream.name) > 1 else 1)]
+        passing, count = side_by_side.passing.get(stream.name), abreast.copies(stream.name)
+        names = [copy_name(stream.name, k) for k in range(min(count, rows))]
         moved = [tokens(chunk.task[_source(chunk, name)].program, "writes", name) for name in names]
         one = tokens(alone.task[stream.source].program, "writes", stream.name)
-        if passing == "grouped":
-            assert moved == [-(-rows // count) * one]
+        if passing in ONCE:
+            assert moved == [len(range(k, rows, side_by_side.rows)) * one for k in range(len(names))]
         elif passing is not None:
-            assert moved == [(rows - k + count - 1) // count * one for k in range(len(names))]
-    assert {"shared", "dealt", "collected", "within"} <= set(abreast.abreast.passing.values())
+            assert moved == [len(range(k, rows, count)) * one for k in range(len(names))]
+    inside = {"within"} if side_by_side.each == 1 else {"interleaved", "split"}
+    assert {"shared", "dealt", "collected", *inside} <= set(side_by_side.passing.values())
+
+
+def test_an_engine_that_waits_for_weights_takes_rows_in_turns(bundle: Bundle) -> None:
+    """In as many cycles as all its weights take, once for all of these rows, with a choice among tokens of each."""
+    one, two, four = (planned_tasks(bundle.graph, replace(WAITING, rows=rows), U55C) for rows in (1, 2, 4))
+    assert [tasks.copies("engine0") for tasks in (one, two, four)] == [1, 1, 1]
+    engines = [tasks.task["engine0"] for tasks in (one, two, four)]
+    work = [dict(e.operators).get("select", 0) for e in engines if isinstance(e, EngineTask)]
+    assert work[1] - work[0] == (work[2] - work[0]) / 3 > 0
+    chunk = timed_design(four, U55C).at(({"position": 20, CHOOSE: 0, ROWS: PROMPT_ROWS},))
+    engine, share = (iterations(chunk.task[name].program) for name in ("engine0", "engine0_in1_widening"))
+    assert engine / share == pytest.approx(1, abs=0.01)
+    for tasks in (two, four):
+        assert cycles(tasks, {CHOOSE: 0, ROWS: PROMPT_ROWS}) is not None
+
+
+def test_rows_in_turns_alternate(bundle: Bundle) -> None:
+    """Of each token of weights an iteration of the first row, of its own stream, and one of the second."""
+    tasks = planned_tasks(bundle.graph, replace(WAITING, rows=4, slices=2, overall_unroll=512), U55C)
+    chunk = timed_design(tasks, U55C).at(({"position": 20, ROWS: 7},))
+    (first, *_), (last, *_) = (
+        [n for n in walked(chunk.task[name].program) if len(n.trips) > 1]
+        for name in ("engine0_route0", "engine0_route0_row1")
+    )
+    stream = "h0_attn_qkv_matmul_in0"
+    assert [access.stream for access in first.reads] == [stream, copy_name(stream, 2)]
+    assert [access.stream for access in last.reads] == [copy_name(stream, 1), copy_name(stream, 3)]
+    assert [access.gates for access in first.reads] == [(Gate(1, 0, 1),), (Gate(1, 1, 2),)]
+    alone = [n.trips[-1] for n in walked(chunk.task["engine0_slice0_row1"].program) if len(n.trips) > 1]
+    assert set(alone) == {1, 2}  # rows 1 and 3; then 5, as there is no row 7
 
 
 def test_a_slice_is_brought_its_weights_once_for_all_rows(bundle: Bundle) -> None:
@@ -150,9 +212,9 @@ def test_a_slice_is_brought_its_weights_once_for_all_rows(bundle: Bundle) -> Non
         shares = {task.reads[0].stream: task.writes[0].stream for task in tasks.tasks if task.name.endswith("_share")}
         wanted = [f"engine0_slice{n}_in1" for n in range(slices)] if rows > 1 < slices else []
         assert list(shares.values()) == wanted
-        assert [(tasks.copies(read), tasks.copies(write)) for read, write in shares.items()] == [(1, rows)] * len(
-            wanted
-        )
+        copies = [(tasks.copies(read), tasks.copies(write)) for read, write in shares.items()]
+        assert copies == [(1, rows)] * len(wanted)
+        assert all(tasks.stream[read].depth < tasks.stream[write].depth for read, write in shares.items())
 
 
 def _source(design: TimedDesign, stream: str) -> str:
@@ -176,7 +238,7 @@ def test_behind_what_is_side_by_side_a_row_waits_for_those_before(abreast: TaskG
     for name, passing in abreast.abreast.passing.items():
         if passing not in APART:
             continue
-        assert abreast.stream[name].depth >= depths[name] > 1
+        assert abreast.stream[name].depth >= depths[name]
         short = with_depth(abreast, name, 1)
         assert cycles(short, {"position": 20}) is not None
         found += [passing] if cycles(short, CHUNK) is None else []

@@ -1,12 +1,10 @@
 """dataflow.json is what compiler/dataflow.schema.json says."""
 
 import json
-import subprocess
-import sys
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+from dataflow_schema import complaints
 from random_turns import turning_graph
 from small_graphs import ALL, chain
 from stepping_networks import replying, stepping
@@ -23,15 +21,6 @@ SMALL = Knobs(default_tile_size=4, overall_unroll=8)
 def designs() -> dict[str, dict[str, Any]]:
     platform = load_platform("u55c")
     return {name: planned_tasks(make(), SMALL, platform).to_json() for name, make in ALL.items()}
-
-
-def complaints(documents: list[Path]) -> str:
-    """What the validator says; empty where all documents fit the schema."""
-    tool = str(Path(sys.executable).parent / "check-jsonschema")
-    with as_file(files("compiler") / "dataflow.schema.json") as schema:
-        command = [tool, "--schemafile", str(schema), *map(str, documents)]
-        finished = subprocess.run(command, capture_output=True, text=True, check=False)
-    return "" if finished.returncode == 0 else finished.stdout + finished.stderr
 
 
 def written(folder: Path, contents: dict[str, dict[str, Any]]) -> list[Path]:
