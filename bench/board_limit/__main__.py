@@ -62,8 +62,8 @@ Part = Callable[[Console, dict[str, Planned], "Planner"], None]
 
 
 class Planner:
-    """Plans designs on one board, each once: of `knobs` with those whose prompts are shortest, of designs that fit and
-    are as good as the fastest (`AS_FAST`), by estimates.
+    """Plans designs on one board, each once: of `knobs` with those whose first token comes soonest, of designs that fit
+    and are as good as the fastest (`AS_FAST`), by simulation of a reply, or of the last of other positions.
     """
 
     def __init__(self, knobs: Sequence[Knobs], precision: Precision, platform: Platform, kept: Path) -> None:
@@ -73,10 +73,13 @@ class Planner:
     def __call__(self, model: str, positions: int = PROMPT + STEPS, knobs: Knobs | None = None) -> Planned:
         tried = (knobs,) if knobs else self.knobs
         plans = [plan(model, k, positions, self.platform, self.kept, self.precision) for k in tried]
+        if len(plans) == 1:
+            return plans[0]
+        lengths = (PROMPT, STEPS) if positions == PROMPT + STEPS else (positions - 1, 1)
         fitting = [planned for planned in plans if not planned.exceeded] or plans
-        least = min(planned.amounts["latency"] for planned in fitting)
-        fast = [planned for planned in fitting if planned.amounts["latency"] <= (1 + AS_FAST) * least]
-        return min(fast, key=lambda planned: planned.amounts["prompt_time"])
+        replies = [(planned, planned.reply(*lengths)) for planned in fitting]
+        most = (1 + AS_FAST) * min(reply.token_us for _, reply in replies)
+        return min(((p, reply) for p, reply in replies if reply.token_us <= most), key=lambda r: r[1].first_token_us)[0]
 
 
 def main() -> int:
