@@ -81,6 +81,7 @@ class Growth:
         self.part, self._platform = part, platform
         self._cycles = dict[int, int]()
         self._leaving = dict[int, int]()
+        self._bursts = dict[int, int]()
         self._shares = dict[int, float]()
 
     def nest(self, step: int) -> Nest:
@@ -114,9 +115,12 @@ class Growth:
 
     def bursts(self, step: int) -> int:
         """In which its results come, in each run: one begins when it has been through all that it reduces."""
-        nest = self.nest(step)
-        loops = nest.reduction_loops(self.part.op.iterators)
-        return prod(nest.trips[: min(loops, default=len(nest.trips))])
+        found = self._bursts.get(step)
+        if found is None:
+            nest = self.nest(step)
+            loops = nest.reduction_loops(self.part.op.iterators)
+            found = self._bursts[step] = prod(nest.trips[: min(loops, default=len(nest.trips))])
+        return found
 
     def share(self, step: int) -> float:
         """Of the board, about, as `share_of` counts it."""

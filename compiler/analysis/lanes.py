@@ -74,15 +74,13 @@ class _Coming(NamedTuple):
 
 
 class _Offer(NamedTuple):
-    """Steps of a growth: cycles that they save for a share of the board."""
+    """Steps of a growth, and cycles that they save for their share of the board."""
 
-    saved: int
-    share: float
+    worth: float
     steps: int
 
-    @property
-    def worth(self) -> float:
-        return self.saved / self.share
+
+_NOTHING = _Offer(0.0, 0)
 
 
 class _Worth:
@@ -105,43 +103,50 @@ class _Worth:
         return self._place[op][0].ops[0]
 
     def deal(self, free: Mapping[str, Unroll], total: int, most: int) -> None:
-        cycles = {name: self._cycles(name, unroll.at) for name, unroll in self._unrolls.items()}
-        offers = {name: self._offer(name) for name in free}
-        whole = sum(cycles.values())
-        while total < most:
-            name, best = max(offers.items(), key=lambda offer: offer[1].worth if offer[1] else 0.0, default=("", None))
-            if best is None or best.worth < LEAST_WORTH * whole:
+        ahead = {name: self._ahead(name) for name in self._unrolls}
+        offers = {name: self._offer(name, ahead[name]) for name in free}
+        worth = {name: offer.worth for name, offer in offers.items()}
+        whole = sum([cycles[0] for cycles in ahead.values()])
+        while worth and total < most:
+            name = max(worth, key=worth.__getitem__)
+            if not offers[name].steps or worth[name] < LEAST_WORTH * whole:
                 return
             unroll = free[name]
             before = unroll.lanes
-            unroll.grow(best.steps)
+            unroll.grow(offers[name].steps)
             total += unroll.lanes - before
             for changed in (name, *self._followers.get(name, ())):
-                whole -= cycles[changed]
-                cycles[changed] = self._cycles(changed, self._unrolls[changed].at)
-                whole += cycles[changed]
+                whole -= ahead[changed][0]
+                ahead[changed] = self._ahead(changed)
+                whole += ahead[changed][0]
                 if changed in offers:
-                    offers[changed] = self._offer(changed)
+                    offers[changed] = offer = self._offer(changed, ahead[changed])
+                    worth[changed] = offer.worth
 
-    def _cycles(self, name: str, step: int) -> int:
-        """That an operation, or those that share its lanes, add to the time."""
-        return sum([self._cycles_of(growth, step) for growth in self._unrolls[name].growths])
+    def _ahead(self, name: str) -> list[int]:
+        """Cycles that an operation, or those that share its lanes, add to the time: now, and with the next steps."""
+        unroll = self._unrolls[name]
+        steps = range(unroll.at, unroll.at + 1 + min(STEPS_AHEAD, unroll.left))
+        first, *others = [self._cycles_of(growth, steps) for growth in unroll.growths]
+        return [sum(cycles) for cycles in zip(first, *others, strict=True)] if others else first
 
-    def _cycles_of(self, growth: Growth, step: int) -> int:
+    def _cycles_of(self, growth: Growth, steps: range) -> list[int]:
         """Of what follows a product, those for which the product's results wait, at its end, or of their last burst.
         Weights that are used once in a launch come no faster than through all ports.
         """
-        name, cycles = growth.part.op.name, growth.cycles(step)
+        name, found = growth.part.op.name, [growth.cycles(step) for step in steps]
         if (weights := self._loaded.get(name)) is not None:
-            cycles = max(cycles, loading_cycles(weights, growth.factors[step], self._word_bits))
-        if name in self._words:
-            return max(cycles, self._words[name])
+            loading = [loading_cycles(weights, growth.factors[step], self._word_bits) for step in steps]
+            found = [max(pair) for pair in zip(found, loading, strict=True)]
+        if (words := self._words.get(name)) is not None:
+            return [max(cycles, words) for cycles in found]
         if (following := self._followed.get(name)) is None:
-            return cycles
+            return found
         coming = self._coming(name, following)
         if following.behind:
-            return max(cycles // self._parts, cycles - (coming.cycles - coming.cycles // self._parts))
-        return max(0, cycles - coming.cycles, cycles // coming.bursts - coming.last)
+            before = coming.cycles - coming.cycles // self._parts
+            return [max(cycles // self._parts, cycles - before) for cycles in found]
+        return [max(0, cycles - coming.cycles, cycles // coming.bursts - coming.last) for cycles in found]
 
     def _coming(self, name: str, following: Following) -> _Coming:
         """Of the results that an operation follows. Those of an engine come as fast as it computes rows of a prompt
@@ -157,17 +162,16 @@ class _Worth:
         rows = self._rows if len(unroll.ops) > 1 and name not in self._sums else 1
         return _Coming(cycles // rows, bursts, (cycles - whole + whole // bursts) // rows)
 
-    def _offer(self, name: str) -> _Offer | None:
-        """The best of the next steps; None where none saves anything."""
-        unroll = self._unrolls[name]
-        at, growth = unroll.at, unroll.growths[0]
-        now, share = self._cycles(name, at), growth.share(at)
-        found = (
-            _Offer(now - self._cycles(name, at + steps), growth.share(at + steps) - share, steps)
-            for steps in range(1, 1 + min(STEPS_AHEAD, unroll.left))
-            if now
-        )
-        return max((offer for offer in found if offer.saved > 0), key=lambda offer: offer.worth, default=None)
+    def _offer(self, name: str, ahead: Sequence[int]) -> _Offer:
+        """The best of the next steps; `_NOTHING` where none saves anything."""
+        unroll, now, best = self._unrolls[name], ahead[0], _NOTHING
+        at, share = unroll.at, unroll.growths[0].share
+        for steps in range(1, len(ahead)):
+            if (saved := now - ahead[steps]) > 0:
+                worth = saved / (share(at + steps) - share(at))
+                if not best.steps or worth > best.worth:
+                    best = _Offer(worth, steps)
+        return best
 
 
 def words_handed_on(graph: LinalgGraph, platform: Platform) -> Mapping[str, int]:
