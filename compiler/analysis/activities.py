@@ -6,14 +6,16 @@ stream, a `Part` are tokens that one event writes and another one reads: the tok
 sides, so it is known which.
 """
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from compiler.analysis.affine_schedule import Window, clock, cycles_of, is_two_phase, window
 from compiler.errors import UnsupportedError
 from compiler.graph.program import SIDES, LoopNest, Program, Side
+from compiler.graph.same import Same
 from compiler.graph.task_graph import Stream, Task, TimingSpec
 
 
@@ -78,20 +80,28 @@ def events_of(
     after: dict[int, int] = {}
     for task in tasks:
         first = len(events)
-        events += _Walk(task, names, folded).events(programs[task.name], f"{task.name}/", ())
+        unnamed = frozenset(a.stream for a in (*task.reads, *task.writes) if a.stream not in names)
+        events += _events(task, Same(programs[task.name]), unnamed, folded=folded)
         after |= {n: n + 1 for n in range(first, len(events) - 1)}
-    parts = [part for stream in streams if stream.source in inner for part in _parts(stream, events)]
+    ends = _ends(events)
+    parts = [part for stream in streams if stream.source in inner for part in _parts(stream, ends, events)]
     place = _places(events, after, parts)
     moved = (p._replace(source=place[p.source], target=place[p.target]) for p in parts)
     ordered = sorted(range(len(events)), key=place.__getitem__)
     return Events(tuple(events[n] for n in ordered), {place[a]: place[b] for a, b in after.items()}, tuple(moved))
 
 
+@lru_cache(maxsize=16384)  # with one other knob most tasks are the same
+def _events(task: Task, same: Same[Program], unnamed: frozenset[str], *, folded: bool) -> tuple[Event, ...]:
+    """Of one task that runs this program, without what it moves on `unnamed` streams."""
+    return tuple(_Walk(task, unnamed, folded).events(same.value, f"{task.name}/", ()))
+
+
 class _Walk:
     """Over the program of one task."""
 
-    def __init__(self, task: Task, names: set[str], folded: bool) -> None:
-        self.task, self.names, self.folded = task, names, folded
+    def __init__(self, task: Task, unnamed: frozenset[str], folded: bool) -> None:
+        self.task, self.unnamed, self.folded = task, unnamed, folded
         self.known: dict[str, tuple[Activity, ...]] = {}
 
     def events(self, program: Program, path: str, rounds: tuple[tuple[str, int], ...]) -> Iterator[Event]:
@@ -125,26 +135,39 @@ class _Walk:
     def _windows(self, nest: LoopNest, side: Side) -> dict[str, Window]:
         found: dict[str, Window] = {}
         for access in nest.reads if side == "reads" else nest.writes:
-            if access.stream in self.names:
+            if access.stream not in self.unnamed:
                 first, span = clock(self.task, nest.iterations, reads=side == "reads")
                 found[access.stream] = window(nest.trips, access.gates, first, span)
         return found
 
 
-def _parts(stream: Stream, events: Sequence[Event]) -> Iterator[Part]:
+_Ends = tuple[Mapping[str, list[tuple[int, int]]], Mapping[str, list[tuple[int, int]]]]
+"""By stream, the numbers of events that write it, and of those that read it, with their tokens."""
+
+
+def _ends(events: Sequence[Event]) -> _Ends:
+    written, read = defaultdict[str, list[tuple[int, int]]](list), defaultdict[str, list[tuple[int, int]]](list)
+    for number, (activity, _) in enumerate(events):
+        for name, out in activity.writes.items():
+            written[name].append((number, out.tokens))
+        for name, into in activity.reads.items():
+            read[name].append((number, into.tokens))
+    return written, read
+
+
+def _parts(stream: Stream, ends: _Ends, events: Sequence[Event]) -> Iterator[Part]:
     """Of one stream. What it holds at first is read before anything that is written."""
     name = stream.name
-    written = deque((n, e.activity.writes[name].tokens) for n, e in enumerate(events) if name in e.activity.writes)
+    writers, readers = (side.get(name, []) for side in ends)
+    written = deque(writers)
     begun, initial = 0, stream.initial  # tokens of the first writer that were read; tokens that nobody wrote
-    for target, event in enumerate(events):
-        if name not in event.activity.reads:
-            continue
-        count = event.activity.reads[name].tokens
+    for target, count in readers:
         read = min(initial, count)
         initial -= read
         while read < count:
             if not written:
-                raise UnsupportedError(f"{event.activity.task} waits for tokens of {name} that nobody writes")
+                task = events[target].activity.task
+                raise UnsupportedError(f"{task} waits for tokens of {name} that nobody writes")
             source, there = written[0]
             some = min(count - read, there - begun)
             yield Part(name, source, begun, target, read, some)

@@ -30,7 +30,7 @@ from compiler.analysis.widening import with_widening
 from compiler.errors import VerificationError
 from compiler.graph.design import Design, Edge
 from compiler.graph.linalg_graph import LinalgOp
-from compiler.graph.task_graph import Control, Dma, EngineTask, StoreTask, Stream, Task, TaskGraph
+from compiler.graph.task_graph import Control, Dma, EngineTask, StoreTask, Stream, Task, TaskGraph, one_of
 from compiler.graph.task_graph import told as told_to
 
 
@@ -46,7 +46,7 @@ def task_graph(design: Design) -> TaskGraph:
     unordered, streams = _parts(design, launch)
     if design.dies:
         unordered, streams = with_relays(unordered, streams, _die_numbers(unordered, design))
-    tasks = order_tasks(unordered, streams)
+    tasks = tuple(map(one_of, order_tasks(unordered, streams)))
     carries = carries_of(launch.graph.outputs, launch.graph.values, tasks)
     layers, ordered = design.graph.layers, order_streams(tasks, streams)
     control = _control(design, launch, tasks, ordered)

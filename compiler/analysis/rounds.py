@@ -1,8 +1,10 @@
 """Fewer rounds of what repeats: programs with the same rounds less, so that few are looked at for many."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
-from compiler.graph.program import Program, Repeat, tokens
+from compiler.graph.program import Program, Repeat, Side, tokens
+from compiler.graph.same import Same
 from compiler.graph.task_graph import Stream
 
 FEW = 2  # rounds of which none are left out: they have a first and a last one only
@@ -17,37 +19,53 @@ def repeats_of(program: Program, path: str = "") -> Iterator[tuple[str, Repeat]]
             yield from repeats_of(part.body, f"{path}{number}.")
 
 
+@lru_cache(maxsize=16384)  # with one other knob most programs are the same
+def _numbers(same: Same[Program], *, inside: bool) -> frozenset[int]:
+    """Of rounds of the repetitions, `inside` of others, too, or of none of them."""
+    return frozenset(part.times for path, part in repeats_of(same.value) if inside or "." not in path)
+
+
 def alike(programs: Iterable[Program]) -> list[range]:
     """Ranges of numbers of rounds that belong together, the largest first."""
     found: list[range] = []
-    for times in sorted({part.times for program in programs for _, part in repeats_of(program)}, reverse=True):
+    for times in sorted({n for program in programs for n in _numbers(Same(program), inside=True)}, reverse=True):
         if not (found and times in found[-1]):
             found.append(range(max(FEW + 1, times - APART) if times > FEW else 0, times + 1))
     return found
 
 
 def spare_rounds(
-    programs: Mapping[str, Program], streams: Iterable[Stream], rounds: int, times: Container[int], *, inside: bool
+    programs: Mapping[str, Program], streams: Iterable[Stream], rounds: int, times: range, *, inside: bool
 ) -> int:
     """How many rounds the repetitions of so many `times` can be shorter by, so that `rounds` are left of the least;
     none where that would save little, or one of `streams` would not be even. `inside` of others, too, or none of them.
     """
-    parts = (part for program in programs.values() for path, part in repeats_of(program) if inside or "." not in path)
-    by = min((part.times for part in parts if part.times in times), default=0) - rounds
+    numbers = {n for program in programs.values() for n in _numbers(Same(program), inside=inside) if n in times}
+    by = min(numbers, default=0) - rounds
     if by <= rounds:
         return 0
-    shorter = {name: shortened(program, by, times, inside=inside) for name, program in programs.items()}
+    shorter = {name: Same(shortened(program, by, times, inside=inside)) for name, program in programs.items()}
     even = all(
-        tokens(shorter[s.source], "writes", s.name) == tokens(shorter[s.target], "reads", s.name) for s in streams
+        _tokens(shorter[s.source], "writes", s.name) == _tokens(shorter[s.target], "reads", s.name) for s in streams
     )
     return by if even else 0
 
 
-def shortened(program: Program, by: int, times: Container[int], *, inside: bool) -> Program:
+@lru_cache(maxsize=16384)
+def _tokens(same: Same[Program], side: Side, stream: str) -> int:
+    return tokens(same.value, side, stream)
+
+
+def shortened(program: Program, by: int, times: range, *, inside: bool) -> Program:
     """The program with so many rounds less of each repetition of so many `times`."""
-    return tuple(_shorter(part, by, times, inside) if isinstance(part, Repeat) else part for part in program)
+    return _shortened(Same(program), by, times, inside=inside)
 
 
-def _shorter(part: Repeat, by: int, times: Container[int], inside: bool) -> Repeat:
-    body = shortened(part.body, by, times, inside=True) if inside else part.body
+@lru_cache(maxsize=16384)
+def _shortened(same: Same[Program], by: int, times: range, *, inside: bool) -> Program:
+    return tuple(_shorter(part, by, times, inside) if isinstance(part, Repeat) else part for part in same.value)
+
+
+def _shorter(part: Repeat, by: int, times: range, inside: bool) -> Repeat:
+    body = _shortened(Same(part.body), by, times, inside=True) if inside else part.body
     return Repeat(part.times - by if part.times in times else part.times, body)

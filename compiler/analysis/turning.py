@@ -16,7 +16,7 @@ from compiler.analysis.affine_schedule import Edge
 from compiler.analysis.rounds import alike, repeats_of, shortened, spare_rounds
 from compiler.analysis.turning_schedule import LeftOut, Link, TurningSchedule, longest_paths
 from compiler.errors import UnsupportedError
-from compiler.graph.program import Program, Repeat, single_runs, tokens, without_single_rounds
+from compiler.graph.program import Program, Repeat, tokens
 from compiler.graph.task_graph import ComputeTask, LoadTask, RomTask, Stream, Task
 from compiler.options import Equalisation
 
@@ -36,7 +36,7 @@ def turning_schedule(tasks: Sequence[Task], streams: Sequence[Stream], equalisat
     passed = [stream for stream in streams if stream.source not in loads]
     loaded = {stream.name: loads[stream.source] for stream in streams if stream.source in loads}
     slack = {t.name for t in working if equalisation == "conservative" or not isinstance(t, ComputeTask)}
-    programs = {task.name: single_runs(without_single_rounds(task.program)) for task in working}
+    programs = {task.name: task.single_runs for task in working}
     short, left, kinds = programs, list[_Left](), dict[str, int]()
     for kind, times in enumerate(alike(programs.values())):
         repeats = _repeats(programs, times)
@@ -69,10 +69,12 @@ def _repeats(programs: Mapping[str, Program], times: range) -> dict[str, Repeat]
 
 def _left(repeats: Mapping[str, Repeat], streams: Sequence[Stream], by: int) -> _Left:
     held = {s.name: 0 for s in streams}
+    leaving = defaultdict[str, list[str]](list)
+    for stream in streams:
+        leaving[stream.source].append(stream.name)
     for name, part in repeats.items():
-        for stream in streams:
-            if name.startswith(f"{stream.source}/"):
-                held[stream.name] = max(held[stream.name], tokens(part.body, "writes", stream.name))
+        for stream in leaving[name.partition("/")[0]]:
+            held[stream] = max(held[stream], tokens(part.body, "writes", stream))
     return _Left(frozenset(repeats), by, held)
 
 

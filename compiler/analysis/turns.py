@@ -7,7 +7,7 @@ task, whichever holds up the others. Filling counts once, in the first round.
 """
 
 import sys
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -24,11 +24,9 @@ from compiler.graph.program import (
     Program,
     Repeat,
     nests,
-    single_runs,
     streams,
     tokens,
     walked,
-    without_single_rounds,
 )
 from compiler.graph.same import Same
 from compiler.graph.task_graph import (
@@ -64,11 +62,14 @@ class _Queue:
     def take(self, count: int) -> Arrival:
         """When the next `count` tokens came."""
         self.held -= count
+        pieces = self.pieces
+        if count and pieces[0][0] == count:
+            return pieces.popleft()[1]
         parts: list[tuple[int, Arrival]] = []
         while count:
-            there, arrival = self.pieces.popleft()
+            there, arrival = pieces.popleft()
             if there > count:
-                self.pieces.appendleft((there - count, _part(arrival, there, count, there)))
+                pieces.appendleft((there - count, _part(arrival, there, count, there)))
                 there, arrival = count, _part(arrival, there, 0, count)
             parts.append((there, arrival))
             count -= there
@@ -116,7 +117,7 @@ class _Source(NamedTuple):
 class _Nest:
     """A nest of a task: what is the same in all rounds and with all FIFOs, and how it ran last."""
 
-    def __init__(self, task: Task, nest: LoopNest, sources: Mapping[str, _Source], moves: Mapping[str, float]) -> None:
+    def __init__(self, task: Task, nest: LoopNest, sources: Mapping[str, _Source], moved: float) -> None:
         timing = TimingSpec(nest.trips, task.timing.ii, task.timing.depth, task.timing.style)
         reads, writes = map(timing.passages, (nest.reads, nest.writes))
         self.read, self.written = ([passage.tokens for passage in side] for side in (reads, writes))
@@ -133,7 +134,7 @@ class _Nest:
         self._again = Rerun(self.step)
         self._paced_for = task if isinstance(task, DmaTask) and task.credits else None
         if self._paced_for is not None:
-            self.busy = moves[task.name] * timing.iterations / task.iterations
+            self.busy = moved * timing.iterations / task.iterations
 
     def ran(self, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> RunOfNest:
         """As `compiler.analysis.nest_run.ran`."""
@@ -141,16 +142,32 @@ class _Nest:
         return run if self._paced_for is None else _paced(run, self._paced_for, self.busy)
 
 
+class _Turns(NamedTuple):
+    """What a task runs, and by identity, since what is repeated is one nest, how each nest runs where no input comes
+    from HBM.
+    """
+
+    program: Program
+    nests: Mapping[int, _Nest]
+
+
+@lru_cache(maxsize=16384)  # with one other knob most tasks are the same
+def _turns(task: Task) -> _Turns:
+    program = task.single_runs
+    return _Turns(program, {id(nest): _Nest(task, nest, {}, 0.0) for nest in nests(program) if nest.iterations})
+
+
 class _Plan:
     """What is the same in all schedules of these tasks."""
 
     def __init__(self, tasks: Sequence[Task], platform: Platform) -> None:
         self.moves = transfer_cycles(tasks, platform)
-        self.programs = {task.name: single_runs(without_single_rounds(task.program)) for task in tasks}
+        turns = {task.name: _turns(task) for task in tasks}
+        self.programs = {name: of_task.program for name, of_task in turns.items()}
         self.sources: dict[str, _Source] = {}
-        self.from_one_load: dict[str, list[str]] = {}
         self.carriers: dict[str, TaskTime] = {}  # until their reader says how long they take
         self.runs: list[Task] = []
+        from_one_load = defaultdict[str, list[str]](list)
         for task in tasks:
             found = self._sources_behind(task, platform)
             if not found:
@@ -158,15 +175,22 @@ class _Plan:
                 continue
             self.sources |= found
             source = next(iter(found.values()))
-            self.from_one_load.setdefault(source.tasks[0], []).extend(found)
+            from_one_load[source.tasks[0]] += found
             busy = self.moves.get(task.name, float(task.iterations))
             self.carriers[task.name] = TaskTime(source.begin - task.timing.depth, source.begin, busy)
-        # by identity: what is repeated is one nest, however often
-        self.nests = {
-            (task.name, id(nest)): _Nest(task, nest, self.sources, self.moves)
-            for task in self.runs
-            for nest in nests(self.programs[task.name])
-            if nest.iterations
+        # what comes behind comes later, parts at once
+        self.behind = {
+            stream: [other for other in from_one_load[source.tasks[0]] if self.sources[other].stream != source.stream]
+            for stream, source in self.sources.items()
+        }
+        self.nests = {task.name: self._nests(task, turns[task.name]) for task in self.runs}
+
+    def _nests(self, task: Task, turns: _Turns) -> Mapping[int, _Nest]:
+        if not task.credits and self.sources.keys().isdisjoint([read.stream for read in task.reads]):
+            return turns.nests
+        moved = self.moves.get(task.name, 0.0)
+        return {
+            id(nest): _Nest(task, nest, self.sources, moved) for nest in nests(turns.program) if nest.iterations
         }
 
     def _sources_behind(self, task: Task, platform: Platform) -> dict[str, _Source]:
@@ -195,7 +219,8 @@ class _Clock:
 
     def __init__(self, task: Task, program: Program, plan: _Plan) -> None:
         self.task = task
-        self.nests = deque(plan.nests[task.name, id(nest)] for nest in walked(program) if nest.iterations)
+        of_task = plan.nests[task.name]
+        self.nests = deque([of_task[id(nest)] for nest in walked(program) if nest.iterations])
         self.start: float | None = None
         self.free = self.end = self.busy = 0.0
         self.left, self.rounds = _round_ends(program), list[float]()
@@ -234,7 +259,8 @@ class _Walk:
                 self.queues[stream.name].put(stream.initial, Arrival(0.0, 0.0))
         self.clocks = [_Clock(task, programs[task.name], plan) for task in plan.runs]
         self.given = {stream: source.begin for stream, source in plan.sources.items()}  # the last tokens so far
-        self.carriers = dict(plan.carriers)
+        self.carriers = plan.carriers
+        self.carried = dict[str, float]()  # when the last tokens so far came, by carrier
 
     @property
     def is_even(self) -> bool:
@@ -253,8 +279,9 @@ class _Walk:
             waiting = [clock for clock in waiting if clock.nests]
             if not moved:
                 raise UnsupportedError(self._why(waiting[0]))
+        ended = {name: self.carriers[name]._replace(end=end) for name, end in self.carried.items()}
         found = {c.task.name: TaskTime(c.start or 0.0, c.end, c.busy) for c in self.clocks}
-        return self.carriers | found
+        return {**self.carriers, **ended, **found}
 
     def extended(self, few: Mapping[str, TaskTime], left: int) -> dict[str, TaskTime]:
         """The times of this walk with so many rounds more, all as long as the last one."""
@@ -276,7 +303,11 @@ class _Walk:
         return found
 
     def _has_all(self, nest: _Nest) -> bool:
-        return all(self.queues[stream].held >= count for stream, count in nest.waits)
+        queues = self.queues
+        for stream, count in nest.waits:  # noqa: SIM110 # asked over and over
+            if queues[stream].held < count:
+                return False
+        return True
 
     def _why(self, clock: _Clock) -> str:
         short = [stream for stream, count in clock.nests[0].waits if self.queues[stream].held < count]
@@ -290,7 +321,7 @@ class _Walk:
         if source is None:
             return _grained(self.queues[stream].take(count), base)
         last = self.given[stream]
-        return _grained(Arrival(last + source.each, last + count * source.each), base)
+        return Arrival(_since(base, last + source.each), _since(base, last + count * source.each))
 
     def _run(self, clock: _Clock, nest: _Nest) -> None:
         base = clock.free
@@ -303,12 +334,11 @@ class _Walk:
         base = clock.free
         for (number, _, _), end in zip(nest.step.loaded, run.ends, strict=True):
             stream, last = nest.reads[number], base + (arrivals[number].last if end is None else end)
-            source = self.sources[stream]
-            for other in self.plan.from_one_load[source.tasks[0]]:  # what comes behind comes later, parts at once
-                if self.sources[other].stream != source.stream:
-                    self.given[other] = max(self.given[other], last)
+            for other in self.plan.behind[stream]:
+                self.given[other] = max(self.given[other], last)
             self.given[stream] = last
-            self.carriers |= {task: self.carriers[task]._replace(end=last) for task in source.tasks}
+            for task in self.sources[stream].tasks:
+                self.carried[task] = last
         for stream, count, arrival in zip(nest.writes, nest.written, run.pushed, strict=True):
             self.queues[stream].put(count, _shifted(arrival, base))
         clock.start = base + run.time.start if clock.start is None else clock.start
@@ -331,18 +361,20 @@ def _paced(run: RunOfNest, task: DmaTask, busy: float) -> RunOfNest:
 
 
 def _shifted(arrival: Arrival, by: float) -> Arrival:
-    knees = (Knee(number, cycle + by) for number, cycle in arrival.knees)
-    return Arrival(arrival.first + by, arrival.last + by, tuple(knees))
+    first, last, knees = arrival
+    bent = tuple([Knee(number, cycle + by) for number, cycle in knees]) if knees else ()
+    return Arrival(first + by, last + by, bent)
 
 
 def _grained(arrival: Arrival, base: float) -> Arrival:
     """In cycles since `base`."""
+    first, last, knees = arrival
+    bent = tuple([Knee(number, _since(base, cycle)) for number, cycle in knees]) if knees else ()
+    return Arrival(_since(base, first), _since(base, last), bent)
 
-    def since(cycle: float) -> float:
-        return round((cycle - base) * _GRAIN) / _GRAIN
 
-    knees = (Knee(number, since(cycle)) for number, cycle in arrival.knees)
-    return Arrival(since(arrival.first), since(arrival.last), tuple(knees))
+def _since(base: float, cycle: float) -> float:
+    return round((cycle - base) * _GRAIN) / _GRAIN
 
 
 def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:

@@ -8,6 +8,7 @@ that are marked as `feedback` may close loops.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -41,12 +42,14 @@ from compiler.graph.program import (
     iterations,
     nests,
     program_at,
+    single_runs,
     streams,
     telling_values,
     tokens,
     trips_at,
     with_nests,
     without_loading,
+    without_single_rounds,
 )
 from compiler.graph.windows import LineWalk
 
@@ -235,10 +238,20 @@ class Task:
     buffers: tuple[Buffer, ...] = field(default=(), kw_only=True)
     turns: Program = field(default=(), kw_only=True)
 
-    @property
+    @computed_once
     def program(self) -> Program:
         """What it runs, whichever way that is written."""
         return self.turns or (self.timing.nest(self.reads, self.writes),)
+
+    @computed_once
+    def single_runs(self) -> Program:
+        """The same, each run of a pipeline as a nest of its own."""
+        return single_runs(without_single_rounds(self.program))
+
+    @computed_once
+    def arguments(self) -> tuple[Argument, ...]:
+        """That its trip counts follow, in the order of their names."""
+        return arguments_of((self.program,))
 
     @property
     def operations(self) -> tuple[Turn, ...]:
@@ -269,6 +282,18 @@ class Task:
         """Of all that it runs."""
         return iterations(self.turns) if self.turns else self.timing.iterations
 
+    @computed_once
+    def steady(self) -> "Task | None":
+        """What of it a launch runs that loads no memory; None where that is nothing."""
+        left = without_loading(self.program)
+        if len(left) == len(self.program):
+            return self
+        if not left:
+            return None
+        (nest,) = nests(left)
+        timing = replace(self.timing, trips=nest.trips, restarts=nest.restarts, bounds=nest.bounds)
+        return replace(self, timing=timing, reads=nest.reads, writes=nest.writes, turns=())
+
     def writing(self, led: Mapping[str, str]) -> "Task":
         """The task with what it writes led into other streams: by name, those that are not named stay."""
         if not any(access.stream in led for access in self.writes):
@@ -278,11 +303,23 @@ class Task:
 
     def at(self, values: Values) -> "Task":
         """The task without arguments, for these values of them."""
+        if not self.arguments:
+            return self
+        told = tuple([values.get(argument.name, argument.usual) for argument in self.arguments])
+        found = self._told.get(told)
+        if found is None:
+            found = self._told[told] = self._at(values)
+        return found
+
+    @computed_once
+    def _told(self) -> dict[tuple[int, ...], "Task"]:
+        """The task without arguments, by their values: estimates ask for few."""
+        return {}
+
+    def _at(self, values: Values) -> "Task":
         if self.turns:
             return replace(self, turns=program_at(self.turns, values))
         timing = self.timing.at(values)
-        if timing is self.timing:
-            return self
         reads, writes = (
             tuple(access_at(a, self.timing.trips, timing.trips) for a in side) for side in (self.reads, self.writes)
         )
@@ -555,16 +592,10 @@ class Control(NamedTuple):
         return (self.made, *self.kept)
 
 
-def steady_task(task: Task) -> Task | None:
-    """What of the task a launch runs that loads no memory; None where that is nothing."""
-    left = without_loading(task.program)
-    if len(left) == len(task.program):
-        return task
-    if not left:
-        return None
-    (nest,) = nests(left)
-    timing = replace(task.timing, trips=nest.trips, restarts=nest.restarts, bounds=nest.bounds)
-    return replace(task, timing=timing, reads=nest.reads, writes=nest.writes, turns=())
+@lru_cache(maxsize=16384)  # with one other knob most tasks are the same
+def one_of(task: Task) -> Task:
+    """The first of equal tasks: what it knows of itself is found once, and who looks it up need not compare."""
+    return task
 
 
 UNTIL, END, FIRST = "until", "end", "first"
@@ -578,7 +609,7 @@ CONTROL_DEPTH = 2  # tokens of each stream of words and answers: the least of an
 def told(task: Task) -> tuple[Argument, ...]:
     """What a launch tells a task: the arguments that its loops follow, and that of the row that it moves."""
     place = task.dma.place if isinstance(task, DmaTask) else None
-    return (*arguments_of([task.program]), *(() if place is None else (place.argument,)))
+    return (*task.arguments, *(() if place is None else (place.argument,)))
 
 
 def go_name(task: str) -> str:
@@ -643,7 +674,7 @@ class TaskGraph:
     @computed_once
     def arguments(self) -> tuple[Argument, ...]:
         """That trip counts follow, in the order of their names."""
-        return arguments_of(task.program for task in self.tasks)
+        return tuple(sorted({argument for task in self.tasks for argument in task.arguments}))
 
     def at(self, values: Values) -> "TaskGraph":
         """The graph without arguments, for these values of them: what one launch runs. Streams still carry the itensor
@@ -656,7 +687,7 @@ class TaskGraph:
         """What launches run that find all memories filled: without what loads them; as it is, where none is."""
         if all(argument.name != LOAD for argument in self.arguments):
             return self
-        tasks = tuple(steady for task in self.tasks if (steady := steady_task(task)) is not None)
+        tasks = tuple(task.steady for task in self.tasks if task.steady is not None)
         moved = {name for task in tasks for name in streams(task.program, "writes")}
         return replace(self, tasks=tasks, streams=tuple(s for s in self.streams if s.name in moved))
 

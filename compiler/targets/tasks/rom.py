@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from compiler.graph.program import LOAD
-from compiler.graph.task_graph import Dma, RomTask, TimingSpec, steady_task
+from compiler.graph.task_graph import Dma, RomTask, TimingSpec
 from compiler.targets.nest_code import guarded, pipelined_nest, row_major, unrolled
 from compiler.targets.parameters import launch_arguments
 from compiler.targets.tasks.frame import Frame, TaskLoops, bind_storage, rate
@@ -52,7 +52,7 @@ def _emit_constant(frame: Frame, task: RomTask) -> None:
 def _emit_memory(frame: Frame, task: RomTask, dma: Dma) -> None:
     """Filled first, where the launch says so."""
     out, (access,), (buffer,) = frame.out, task.writes, task.buffers
-    pushing, arguments = steady_task(task), launch_arguments([task])
+    pushing, arguments = task.steady, launch_arguments([task])
     assert pushing is not None  # it is read
     summary = f"Holds {task.value} on the chip, also between launches. {rate(pushing)}."
     with frame.function(task, summary) as (params, namer):
