@@ -86,7 +86,10 @@ def events_of(
     ends = _ends(events)
     parts = [part for stream in streams if stream.source in inner for part in _parts(stream, ends, events)]
     place = _places(events, after, parts)
-    moved = (p._replace(source=place[p.source], target=place[p.target]) for p in parts)
+    moved = (
+        Part(stream, place[source], written, place[target], read, tokens)
+        for stream, source, written, target, read, tokens in parts
+    )
     ordered = sorted(range(len(events)), key=place.__getitem__)
     return Events(tuple(events[n] for n in ordered), {place[a]: place[b] for a, b in after.items()}, tuple(moved))
 

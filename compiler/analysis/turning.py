@@ -89,29 +89,34 @@ class _Rounds:
         kinds: Mapping[str, int],
     ) -> None:
         self.events, self.streams, self.loaded = events, streams, loaded
-        self.entering: list[list[Part]] = [[] for _ in events.events]
-        for part in events.parts:
-            self.entering[part.target].append(part)
+        self.links, self.numbers = _links(events, streams)
+        self.entering: list[list[tuple[Part, int]]] = [[] for _ in events.events]  # with the number of its link
+        for part, number in zip(events.parts, self.numbers, strict=True):
+            self.entering[part.target].append((part, number))
         self.before = {target: source for source, target in events.next.items()}
-        self.stream = {stream.name: stream for stream in streams}
         self.paces = {LAUNCH: 0.0}
         self.group = _groups(events, kinds)
 
     def schedule(self, slack: set[str], left: Sequence[_Left]) -> TurningSchedule | None:
         """None where no period does."""
         self._pace()
-        periods = self._periods(self._starts())
         events = self.events.events
         nodes = (LAUNCH, *dict.fromkeys(event.activity.name for event in events))
         waiting = frozenset(event.activity.name for event in events if event.activity.task in slack)
+        flows = [link.flow(self.paces) for link in self.links]
+        periods = self._periods(self._starts([flow.lag for flow in flows]))
         for _ in range(TRIES):
-            links, phases = tuple(self._links(periods)), tuple(self._phases(periods))
-            edges = tuple([link.edge(self.paces) for link in links])
+            shifts = [sum([time * periods[repeat] for repeat, time in event.rounds]) for event in events]
+            links, phases = list[Link](), tuple(self._phases(shifts))
+            edges = list[Edge]()
+            for number, shift in self._shifted(shifts):
+                links.append(self.links[number]._replace(shift=shift))
+                edges.append(links[-1].edge(flows[number]))
             if longest_paths(nodes, (*edges, *phases), {}, SWEEPS) is not None:
-                shifted = tuple([(event, self._shift(event, periods)) for event in events])
+                shifted = tuple(zip(events, shifts, strict=True))
                 out = tuple(_left_out(one, periods) for one in left)
                 return TurningSchedule(
-                    nodes, edges, phases, tuple(self.streams), links, shifted, self.paces, waiting, out, {}
+                    nodes, tuple(edges), phases, tuple(self.streams), tuple(links), shifted, self.paces, waiting, out, {}
                 )
             periods = {repeat: period * LONGER for repeat, period in periods.items()}
         return None
@@ -122,35 +127,33 @@ class _Rounds:
         """
         starts: list[float] = []
         paces: list[float] = []
-        for number, event in enumerate(self.events.events):
-            own, begin = event.activity.cycles, self._free(number, starts, paces)
-            arriving = [(part, self._passed(part, starts, paces)) for part in self.entering[number]]
-            for part, (first, _) in arriving:
-                into = event.activity.reads[part.stream]
-                begin = max(begin, first - own * (into.begin + part.read * into.each - into.early))
+        events = self.events.events
+        for number, (activity, _) in enumerate(events):
+            own, begin = activity.cycles, self._free(number, starts, paces)
+            arriving: list[tuple[float, float]] = []  # of each part, when its last token comes, and its share of a pace
+            for (stream, source, written, _, read, tokens), _ in self.entering[number]:
+                into, writing, slow = activity.reads[stream], events[source].activity, paces[source]
+                out = writing.writes[stream]
+                latest, first = starts[source] + writing.depth + slow * out.late, slow * (out.begin + written * out.each)
+                begin = max(begin, latest + first - own * (into.begin + read * into.each - into.early))
+                share = into.begin + (read + tokens - 1) * into.each - into.early
+                arriving.append((latest + (first + slow * out.each * (tokens - 1)), share))
             pace = own
-            for part, (_, last) in arriving:
-                into = event.activity.reads[part.stream]
-                share = into.begin + (part.read + part.tokens - 1) * into.each - into.early
+            for last, share in arriving:
                 if share > 0 and begin + own * share < last:
                     pace = max(pace, min((last - begin) / share, own + last - begin))
             starts.append(begin)
             paces.append(pace)
-            self.paces[event.activity.name] = pace
+            self.paces[activity.name] = pace
 
-    def _starts(self) -> list[float]:
-        """The earliest start of each event at its activity's pace."""
+    def _starts(self, lags: Sequence[float]) -> list[float]:
+        """The earliest start of each event at its activity's pace, with the lags of all links."""
         paces = [self.paces[event.activity.name] for event in self.events.events]
-        lags: dict[tuple[str, str, str, int, int, int], float] = {}
         starts: list[float] = []
         for number in range(len(self.events.events)):
             begin = self._free(number, starts, paces)
-            for part in self.entering[number]:
-                link = self._link(part, 0.0)
-                key = (link.source.name, link.target.name, part.stream, part.written, part.read, part.tokens)
-                if key not in lags:
-                    lags[key] = link.edge(self.paces).lag
-                begin = max(begin, starts[part.source] + lags[key])
+            for part, link in self.entering[number]:
+                begin = max(begin, starts[part.source] + lags[link])
             starts.append(begin)
         return starts
 
@@ -199,13 +202,6 @@ class _Rounds:
         )
         return max((0.0, *begun))
 
-    def _passed(self, part: Part, starts: Sequence[float], paces: Sequence[float]) -> tuple[float, float]:
-        """When the first and the last token of a part come, at the latest."""
-        activity = self.events.events[part.source].activity
-        ramp = activity.writes[part.stream].ramp(paces[part.source], part.written)
-        latest = starts[part.source] + activity.depth + ramp.late
-        return latest + ramp.begin, latest + ramp.at(part.tokens - 1)
-
     def _periods(self, starts: Sequence[float]) -> dict[str, float]:
         """Cycles between rounds of each repetition, as far as the last two are apart."""
         place = {(event.activity.name, event.rounds): number for number, event in enumerate(self.events.events)}
@@ -222,35 +218,20 @@ class _Rounds:
                 periods[group] = max(periods[group], apart.get((activity.name, level), 0.0))
         return {repeat: periods[group] for repeat, group in self.group.items()}
 
-    def _shift(self, event: Event, periods: Mapping[str, float]) -> float:
-        return sum(time * periods[repeat] for repeat, time in event.rounds)
-
-    def _link(self, part: Part, shift: float) -> Link:
-        source, target = self.events.events[part.source].activity, self.events.events[part.target].activity
-        return Link(self.stream[part.stream], source, target, part.written, part.read, part.tokens, shift)
-
-    def _links(self, periods: Mapping[str, float]) -> Iterator[Link]:
-        """Each once, however many rounds it is in."""
-        shifts = [self._shift(event, periods) for event in self.events.events]
-        seen = set[tuple[str, str, str, int, int, int, int]]()
-        for part in self.events.parts:
-            link = self._link(part, shifts[part.target] - shifts[part.source])
-            key = (
-                link.source.name,
-                link.target.name,
-                *part[0:1],
-                part.written,
-                part.read,
-                part.tokens,
-                round(link.shift),
-            )
+    def _shifted(self, shifts: Sequence[float]) -> Iterator[tuple[int, float]]:
+        """Links, by number, and how much later than its start the target of each begins: each once, however many rounds
+        it is in.
+        """
+        seen = set[tuple[int, int]]()
+        for part, number in zip(self.events.parts, self.numbers, strict=True):
+            shift = shifts[part.target] - shifts[part.source]
+            key = (number, round(shift))
             if key not in seen:
                 seen.add(key)
-                yield link
+                yield number, shift
 
-    def _phases(self, periods: Mapping[str, float]) -> Iterator[Edge]:
+    def _phases(self, shifts: Sequence[float]) -> Iterator[Edge]:
         """From each activity to the next one of its task, and from the launch to all."""
-        shifts = [self._shift(event, periods) for event in self.events.events]
         found: dict[tuple[str, str], float] = {}
         for before, after in self.events.next.items():
             source, target = self.events.events[before].activity, self.events.events[after].activity
@@ -266,6 +247,20 @@ class _Rounds:
         found |= {(LAUNCH, name): self._launched(activity) for name, activity in activities.items()}
         for (source, target), lag in found.items():
             yield Edge("", source, target, lag, 0.0, 0.0, 0, 0)
+
+
+def _links(events: Events, streams: Sequence[Stream]) -> tuple[list[Link], list[int]]:
+    """Of all parts: activities that pass tokens to each other, each once, and the number of that of each part."""
+    by_name, links, numbers = {stream.name: stream for stream in streams}, list[Link](), list[int]()
+    known: dict[tuple[str, str, str, int, int, int], int] = {}
+    for stream, source, written, target, read, tokens in events.parts:
+        writing, reading = events.events[source].activity, events.events[target].activity
+        key = (writing.name, reading.name, stream, written, read, tokens)
+        if (number := known.get(key)) is None:
+            number = known[key] = len(links)
+            links.append(Link(by_name[stream], writing, reading, written, read, tokens, 0.0))
+        numbers.append(number)
+    return links, numbers
 
 
 def _groups(events: Events, kinds: Mapping[str, int]) -> dict[str, str]:

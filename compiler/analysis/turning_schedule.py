@@ -56,20 +56,25 @@ class Link(NamedTuple):
         """Of writer and reader."""
         return self.source.writes[self.stream.name], self.target.reads[self.stream.name]
 
-    def edge(self, paces: Mapping[str, float]) -> Edge:
+    def flow(self, paces: Mapping[str, float]) -> "Flow":
+        """Where the target begins at its start."""
+        ramps = self.ramps(paces)
+        return Flow(lag_of(*ramps, self.tokens, self.source.depth), *in_flight_of(*ramps, self.tokens))
+
+    def edge(self, flow: "Flow") -> Edge:
         """Between the starts of the two activities."""
-        ramps, stream = self.ramps(paces), self.stream
-        base, rate = in_flight_of(*ramps, self.tokens)
-        return Edge(
-            stream.name,
-            self.source.name,
-            self.target.name,
-            lag_of(*ramps, self.tokens, self.source.depth) - self.shift,
-            base + rate * self.shift,
-            rate,
-            stream.width,
-            stream.tokens,
-        )
+        stream, shift = self.stream, self.shift
+        base = flow.base + flow.rate * shift
+        ends = self.source.name, self.target.name
+        return Edge(stream.name, *ends, flow.lag - shift, base, flow.rate, stream.width, stream.tokens)
+
+
+class Flow(NamedTuple):
+    """Of a link: `Edge.lag`, `base` and `rate`."""
+
+    lag: float
+    base: float
+    rate: float
 
 
 class _Curve(NamedTuple):
@@ -231,7 +236,7 @@ def longest_paths(
     for _ in range(sweeps):
         moved = False
         for node in nodes:
-            earliest = max((start[edge.source] + edge.lag for edge in entering[node]), default=0.0)
+            earliest = max([start[edge.source] + edge.lag for edge in entering[node]], default=0.0)
             if earliest > start[node] + _EVEN:
                 start[node], moved = earliest, True
         if not moved:
