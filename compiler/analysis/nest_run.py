@@ -12,6 +12,7 @@ its FIFO and the adapter of its ports are full, and what is left then comes at i
 """
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from compiler.graph.passage import Passage
@@ -217,6 +218,7 @@ class Rerun:
         return last[1]
 
 
+@lru_cache(maxsize=16384)
 def ran(step: Step, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> RunOfNest:
     """The task's run where its inputs arrive so, and FIFOs and adapters behind loads hold so many tokens."""
     if len(arrivals) == 1 and not (arrivals[0].knees or stocks or any(p.digits for p in (*step.reads, *step.writes))):

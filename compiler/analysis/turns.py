@@ -8,7 +8,7 @@ task, whichever holds up the others. Filling counts once, in the first round.
 
 import sys
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -24,7 +24,6 @@ from compiler.graph.program import (
     Program,
     Repeat,
     nests,
-    streams,
     tokens,
     walked,
 )
@@ -218,12 +217,12 @@ class _Clock:
     """A task between its nests. `left` has how many of them are to come when a round ends, `rounds` the ends so far."""
 
     def __init__(self, task: Task, program: Program, plan: _Plan) -> None:
-        self.task = task
-        of_task = plan.nests[task.name]
-        self.nests = deque([of_task[id(nest)] for nest in walked(program) if nest.iterations])
+        self.task, of_task = task, plan.nests[task.name]
+        order, self.left = _order(Same(program))
+        self.nests = deque([of_task[nest] for nest in order])
         self.start: float | None = None
         self.free = self.end = self.busy = 0.0
-        self.left, self.rounds = _round_ends(program), list[float]()
+        self.rounds = list[float]()
 
     @property
     def is_even(self) -> bool:
@@ -234,18 +233,29 @@ class _Clock:
         return abs((last - middle) - (middle - before)) <= EVEN * (last - middle)
 
 
-def _round_ends(program: Program) -> set[int]:
-    """How many nests are left at each end of a round of the outermost repetitions."""
+class _Order(NamedTuple):
+    """Nests as a program runs them, by identity, and how many are left at each end of a round of the outermost
+    repetitions.
+    """
+
+    nests: tuple[int, ...]
+    left: Collection[int]
+
+
+@lru_cache(maxsize=16384)  # with one other knob most programs are the same
+def _order(same: Same[Program]) -> _Order:
+    program = same.value
+    order = tuple([id(nest) for nest in walked(program) if nest.iterations])
     lengths = [
         (sum(1 for nest in walked((part,)) if nest.iterations), part.times if isinstance(part, Repeat) else 1)
         for part in program
     ]
-    left, found = sum(length for length, _ in lengths), set[int]()
+    left, found = len(order), set[int]()
     for length, times in lengths:
         if times > 1:
             found |= {left - length // times * (n + 1) for n in range(times)}
         left -= length
-    return found
+    return _Order(order, found)
 
 
 class _Walk:
@@ -290,7 +300,7 @@ class _Walk:
         late, found = set(period), dict[str, TaskTime]()
         for task in self.tasks.tasks:
             name, (start, end, busy) = task.name, few[task.name]
-            if not late.isdisjoint(self.tasks.stream[s].source for s in streams(task.program, "reads")):
+            if not late.isdisjoint([self.tasks.stream[read.stream].source for read in task.reads]):
                 late.add(name)
             if name in self.carriers:
                 found[name] = TaskTime(start, max(end + left * longest, busy), busy)
