@@ -12,9 +12,11 @@ its FIFO and the adapter of its ports are full, and what is left then comes at i
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from compiler.graph.hashed_once import hashed_once
 from compiler.graph.passage import Passage
 from compiler.graph.task_graph import TimingSpec
 
@@ -188,7 +190,9 @@ def _throttled(run: _Run, number: int, busy: float, stock: int) -> Arrival:
     return Arrival(arrival.first, late, knees)
 
 
-class Step(NamedTuple):
+@hashed_once
+@dataclass(frozen=True)
+class Step:
     """What of a task's run no other task and no FIFO changes. `drain`: cycles from the last word that a store moves
     until it is in memory, None for any other task.
     """
@@ -201,24 +205,7 @@ class Step(NamedTuple):
     loaded: tuple[LoadedStream, ...] = ()
 
 
-class Rerun:
-    """A step that is run over and over. The last run is kept: with other FIFOs, or one other knob, most run alike."""
-
-    __slots__ = ("_last", "step")
-
-    def __init__(self, step: Step) -> None:
-        self.step = step
-        self._last: tuple[tuple[tuple[Arrival, ...], tuple[int, ...]], RunOfNest] | None = None
-
-    def ran(self, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> RunOfNest:
-        """As `ran`."""
-        last, given = self._last, (arrivals, stocks)
-        if last is None or last[0] != given:
-            last = self._last = given, ran(self.step, arrivals, stocks)
-        return last[1]
-
-
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=16384)  # in other rounds, with other FIFOs, or one other knob, most steps run alike
 def ran(step: Step, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> RunOfNest:
     """The task's run where its inputs arrive so, and FIFOs and adapters behind loads hold so many tokens."""
     if len(arrivals) == 1 and not (arrivals[0].knees or stocks or any(p.digits for p in (*step.reads, *step.writes))):

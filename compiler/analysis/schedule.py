@@ -11,10 +11,11 @@ long, is what remains of the error.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from compiler.analysis.nest_run import Arrival, LoadedStream, Rerun, Step, TaskTime
+from compiler.analysis.nest_run import Arrival, LoadedStream, Step, TaskTime, ran
 from compiler.analysis.relays import RELAY_DEPTH, relays
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.analysis.turns import schedule_turns, takes_turns
@@ -30,7 +31,7 @@ class _Process(NamedTuple):
     """
 
     name: str
-    run: Rerun
+    step: Step
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     carriers: tuple[tuple[str, ...], ...] = ()
@@ -62,16 +63,15 @@ def _process(task: Task) -> _Process:
     timing = task.timing
     step = Step(timing, timing.passages(task.reads), timing.passages(task.writes), float(timing.iterations * timing.ii))
     reads, writes = (tuple([access.stream for access in side]) for side in (task.reads, task.writes))
-    return _Process(task.name, Rerun(step), reads, writes)
+    return _Process(task.name, step, reads, writes)
 
 
 def _behind_loads(process: _Process, loaded: Mapping[str, _Loaded]) -> _Process:
     """With what comes from HBM, by the stream that brings it."""
-    name, run, reads, writes, _ = process
+    name, step, reads, writes, _ = process
     found = [(number, loaded[stream]) for number, stream in enumerate(reads) if stream in loaded]
     inputs = tuple([LoadedStream(number, one.busy, one.ahead) for number, one in found])
-    again = Rerun(run.step._replace(loaded=inputs))
-    return _Process(name, again, reads, writes, tuple([one.carriers for _, one in found]))
+    return _Process(name, replace(step, loaded=inputs), reads, writes, tuple([one.carriers for _, one in found]))
 
 
 @lru_cache(maxsize=1)  # two schedules are made of a design, one after the other
@@ -95,8 +95,8 @@ def _plan(same: Same[tuple[Task, ...]], platform: Platform) -> _Plan:
             continue
         process = _process(task)
         if isinstance(task, StoreTask):
-            step = process.run.step._replace(busy=moves[task.name], drain=platform.hbm.write_response_cycles)
-            process = process._replace(run=Rerun(step))
+            step = replace(process.step, busy=moves[task.name], drain=platform.hbm.write_response_cycles)
+            process = process._replace(step=step)
         processes.append(process if loaded.keys().isdisjoint(process.reads) else _behind_loads(process, loaded))
     return _Plan(processes, times, arrivals)
 
@@ -121,10 +121,10 @@ def schedule(
 def _in_order(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
     plan, stream = _plan(Same(tasks.tasks), platform), tasks.stream
     times, arrivals = dict(plan.times), dict(plan.arrivals)
-    for name, again, reads, writes, carriers in plan.processes:
-        loaded = again.step.loaded if carriers else ()
+    for name, step, reads, writes, carriers in plan.processes:
+        loaded = step.loaded if carriers else ()
         stocks = tuple([stream[reads[number]].depth + ahead for number, _, ahead in loaded])
-        run = again.ran(tuple([arrivals[read] for read in reads]), stocks)
+        run = ran(step, tuple([arrivals[read] for read in reads]), stocks)
         times[name] = run.time
         for behind, end in zip(carriers, run.ends, strict=True):
             if end is not None:

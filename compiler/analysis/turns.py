@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from compiler.analysis.nest_run import Arrival, Knee, LoadedStream, Rerun, RunOfNest, Step, TaskTime
+from compiler.analysis.nest_run import Arrival, Knee, LoadedStream, RunOfNest, Step, TaskTime, ran
 from compiler.analysis.relays import RELAY_DEPTH
 from compiler.analysis.rounds import FEW, shortened, spare_rounds
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
@@ -114,7 +114,7 @@ class _Source(NamedTuple):
 
 
 class _Nest:
-    """A nest of a task: what is the same in all rounds and with all FIFOs, and how it ran last."""
+    """A nest of a task: what is the same in all rounds and with all FIFOs."""
 
     def __init__(self, task: Task, nest: LoopNest, sources: Mapping[str, _Source], moved: float) -> None:
         timing = TimingSpec(nest.trips, task.timing.ii, task.timing.depth, task.timing.style)
@@ -130,14 +130,13 @@ class _Nest:
         )
         self.busy = float(timing.iterations * timing.ii)
         self.step = Step(timing, reads, writes, self.busy, None, tuple(loaded))
-        self._again = Rerun(self.step)
         self._paced_for = task if isinstance(task, DmaTask) and task.credits else None
         if self._paced_for is not None:
             self.busy = moved * timing.iterations / task.iterations
 
     def ran(self, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> RunOfNest:
         """As `compiler.analysis.nest_run.ran`."""
-        run = self._again.ran(arrivals, stocks)
+        run = ran(self.step, arrivals, stocks)
         return run if self._paced_for is None else _paced(run, self._paced_for, self.busy)
 
 
