@@ -98,6 +98,13 @@ class _Worth:
         for op in self._place.keys() & self._followed.keys():
             for before in (self._followed[op].product, *self._followed[op].adders):
                 self._followers.setdefault(self._served_with(before), set()).add(self._served_with(op))
+        self._waiting = {name: [g for g in u.growths if self._waits(g.part.op.name)] for name, u in unrolls.items()}
+        self._others = {name: [g for g in u.growths if g not in self._waiting[name]] for name, u in unrolls.items()}
+        self._known = {name: dict[int, int]() for name in unrolls}  # cycles of these, by step
+
+    def _waits(self, op: str) -> bool:
+        """Whether it takes no longer than it has to wait for the results that it follows."""
+        return op in self._followed and op not in self._words
 
     def _served_with(self, op: str) -> str:
         return self._place[op][0].ops[0]
@@ -127,21 +134,29 @@ class _Worth:
         """Cycles that an operation, or those that share its lanes, add to the time: now, and with the next steps."""
         unroll = self._unrolls[name]
         steps = range(unroll.at, unroll.at + 1 + min(STEPS_AHEAD, unroll.left))
-        first, *others = [self._cycles_of(growth, steps) for growth in unroll.growths]
-        return [sum(cycles) for cycles in zip(first, *others, strict=True)] if others else first
+        found = [self._of_others(name, step) for step in steps]
+        for growth in self._waiting[name]:
+            found = [sum(both) for both in zip(found, self._after_waiting(growth, steps), strict=True)]
+        return found
 
-    def _cycles_of(self, growth: Growth, steps: range) -> list[int]:
-        """Of what follows a product, those for which the product's results wait, at its end, or of their last burst.
-        Weights that are used once in a launch come no faster than through all ports.
-        """
-        name, found = growth.part.op.name, [growth.cycles(step) for step in steps]
+    def _of_others(self, name: str, step: int) -> int:
+        """Cycles of those that follow nothing."""
+        found = self._known[name].get(step)
+        if found is None:
+            found = self._known[name][step] = sum([self._cycles(growth, step) for growth in self._others[name]])
+        return found
+
+    def _cycles(self, growth: Growth, step: int) -> int:
+        """Weights that are used once in a launch come no faster than through all ports."""
+        name, cycles = growth.part.op.name, growth.cycles(step)
         if (weights := self._loaded.get(name)) is not None:
-            loading = [loading_cycles(weights, growth.factors[step], self._word_bits) for step in steps]
-            found = [max(pair) for pair in zip(found, loading, strict=True)]
-        if (words := self._words.get(name)) is not None:
-            return [max(cycles, words) for cycles in found]
-        if (following := self._followed.get(name)) is None:
-            return found
+            cycles = max(cycles, loading_cycles(weights, growth.factors[step], self._word_bits))
+        return max(cycles, self._words.get(name, 0))
+
+    def _after_waiting(self, growth: Growth, steps: range) -> list[int]:
+        """Cycles for which the results wait that it follows, at their end, or of their last burst."""
+        name, found = growth.part.op.name, [self._cycles(growth, step) for step in steps]
+        following = self._followed[name]
         coming = self._coming(name, following)
         if following.behind:
             before = coming.cycles - coming.cycles // self._parts

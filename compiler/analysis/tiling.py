@@ -141,16 +141,21 @@ def _walk(same: Same[LinalgGraph], name: str, tile: int, outer: Order, with_part
     return Walk(sizes, outer, inner_orders(graph)[name])
 
 
-def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str, Nest]:
-    """The nest of every operation. O(operations x log(unroll)) steps of growth.
-
-    `chunk` and `concat` only route tokens: they take the token shape that arrives; windows that in which they are read.
-    Raises InvalidInputError where an override names no operation that computes.
-    """
+def check_overrides(graph: LinalgGraph, knobs: Knobs) -> None:
+    """Raise InvalidInputError where an override names no operation that computes."""
     for override in knobs.overrides:
         if override.op not in graph.op or graph.op[override.op].kind != "generic":
             known = ", ".join(op.name for op in graph.ops if op.kind == "generic")
             raise InvalidInputError(f"there is no operation {override.op!r} to override; known are {known}")
+
+
+def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str, Nest]:
+    """The nest of every operation. O(operations x log(unroll)) steps of growth.
+
+    `chunk` and `concat` only route tokens: they take the token shape that arrives; windows that in which they are read.
+    Raises InvalidInputError as `check_overrides`.
+    """
+    check_overrides(graph, knobs)
     unrolls, fixed = dict[str, Unroll](), set[str]()
     for parts in sharing(graph, knobs, platform):
         name = parts[0].op.name
