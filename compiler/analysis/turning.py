@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise, product, zip_longest
 from math import inf
 
-from compiler.analysis.activities import Activity, Event, Events, Part, events_of
+from compiler.analysis.activities import Activity, Events, Part, events_of
 from compiler.analysis.affine_schedule import Edge
 from compiler.analysis.rounds import alike, repeats_of, shortened, spare_rounds
 from compiler.analysis.turning_schedule import LeftOut, Link, TurningSchedule, longest_paths
@@ -115,9 +115,8 @@ class _Rounds:
             if longest_paths(nodes, (*edges, *phases), {}, SWEEPS) is not None:
                 shifted = tuple(zip(events, shifts, strict=True))
                 out = tuple(_left_out(one, periods) for one in left)
-                return TurningSchedule(
-                    nodes, tuple(edges), phases, tuple(self.streams), tuple(links), shifted, self.paces, waiting, out, {}
-                )
+                parts = tuple(self.streams), tuple(links), shifted
+                return TurningSchedule(nodes, tuple(edges), phases, *parts, self.paces, waiting, out, {})
             periods = {repeat: period * LONGER for repeat, period in periods.items()}
         return None
 
@@ -131,13 +130,14 @@ class _Rounds:
         for number, (activity, _) in enumerate(events):
             own, begin = activity.cycles, self._free(number, starts, paces)
             arriving: list[tuple[float, float]] = []  # of each part, when its last token comes, and its share of a pace
-            for (stream, source, written, _, read, tokens), _ in self.entering[number]:
+            for (stream, source, written, _, read, count), _ in self.entering[number]:
                 into, writing, slow = activity.reads[stream], events[source].activity, paces[source]
                 out = writing.writes[stream]
-                latest, first = starts[source] + writing.depth + slow * out.late, slow * (out.begin + written * out.each)
+                latest = starts[source] + writing.depth + slow * out.late
+                first = slow * (out.begin + written * out.each)
                 begin = max(begin, latest + first - own * (into.begin + read * into.each - into.early))
-                share = into.begin + (read + tokens - 1) * into.each - into.early
-                arriving.append((latest + (first + slow * out.each * (tokens - 1)), share))
+                share = into.begin + (read + count - 1) * into.each - into.early
+                arriving.append((latest + (first + slow * out.each * (count - 1)), share))
             pace = own
             for last, share in arriving:
                 if share > 0 and begin + own * share < last:
@@ -253,12 +253,12 @@ def _links(events: Events, streams: Sequence[Stream]) -> tuple[list[Link], list[
     """Of all parts: activities that pass tokens to each other, each once, and the number of that of each part."""
     by_name, links, numbers = {stream.name: stream for stream in streams}, list[Link](), list[int]()
     known: dict[tuple[str, str, str, int, int, int], int] = {}
-    for stream, source, written, target, read, tokens in events.parts:
+    for stream, source, written, target, read, count in events.parts:
         writing, reading = events.events[source].activity, events.events[target].activity
-        key = (writing.name, reading.name, stream, written, read, tokens)
+        key = (writing.name, reading.name, stream, written, read, count)
         if (number := known.get(key)) is None:
             number = known[key] = len(links)
-            links.append(Link(by_name[stream], writing, reading, written, read, tokens, 0.0))
+            links.append(Link(by_name[stream], writing, reading, written, read, count, 0.0))
         numbers.append(number)
     return links, numbers
 

@@ -187,9 +187,7 @@ class _Plan:
         if not task.credits and self.sources.keys().isdisjoint([read.stream for read in task.reads]):
             return turns.nests
         moved = self.moves.get(task.name, 0.0)
-        return {
-            id(nest): _Nest(task, nest, self.sources, moved) for nest in nests(turns.program) if nest.iterations
-        }
+        return {id(nest): _Nest(task, nest, self.sources, moved) for nest in nests(turns.program) if nest.iterations}
 
     def _sources_behind(self, task: Task, platform: Platform) -> dict[str, _Source]:
         """Of what a load, or what passes on its tokens, writes, by stream; nothing of what any other task does. Loads

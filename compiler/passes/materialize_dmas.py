@@ -7,7 +7,6 @@ the design is compiled, other inputs by the host; an output that the next run re
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 
 from typing_extensions import override
 
@@ -41,7 +40,6 @@ class MaterializeDmas(Pass):
     def run(self, design: Design) -> Design:
         self.expect_kernels(design)
         graph, bits, most = design.graph, design.platform.hbm.port_bits, self.knobs.hbm_channels
-        room = design.platform.hbm.channel_bytes
         kept, rows = kept_rows(graph), made_rows(graph)
         by_input = graph.layers is not None and bool(graph.layers.told)  # a word never straddles two of them
         axes = {row.state: row.axis for row in kept.values()}
@@ -63,19 +61,24 @@ class MaterializeDmas(Pass):
             apart = by_input or layered or graph.value[load.value].row is not None
             return load.itensor.without_rereads().tokens if apart else 0
 
-        def packing_of_load(load: Transfer, most: int) -> Packing:
+        streamed = {name: load for name, load in design.loads.items() if name not in resident}
+        row_tokens_of = {name: row_of(load) for name, load in streamed.items()}
+        image = {name: self._image_tokens(design, load) for name, load in streamed.items()}
+
+        def packing_of_load(name: str, most: int) -> Packing:
+            load = streamed[name]
             channels = most if load.value in joint else load_channels(graph, load.value, most)
             if load.value in shared_words:
                 channels = max(n for n in divisors(shared_words[load.value]) if n <= channels)
-            tried = (
-                plan_packing(load.itensor, channels, bits, row_of(load), least)
-                for least in range(1, design.platform.hbm.channels + 1)
-            )
-            first = next(tried)
-            fitting = (p for p in chain((first,), tried) if self._bytes(design, load, p) <= room)
-            return next(fitting, first)  # what no number of channels holds is infeasible, and said to be
+            for least in range(1, design.platform.hbm.channels + 1):
+                found = plan_packing(load.itensor, channels, bits, row_tokens_of[name], least)
+                words = -(-image[name] // found.tokens_per_word) * found.words_per_token
+                if words * bits // 8 <= design.platform.hbm.channel_bytes:
+                    return found
+            # what no number of channels holds is infeasible, and said to be
+            return plan_packing(load.itensor, channels, bits, row_tokens_of[name])
 
-        widest = {name: packing_of_load(load, most) for name, load in design.loads.items() if name not in resident}
+        widest = {name: packing_of_load(name, most) for name in streamed}
         through, dealt = self._dealt(design, widest, packing_of_load, memories)
         filling = {name: plan_packing(design.loads[name].itensor.without_rereads(), 1, bits) for name in memories}
         packed = widest | dealt | filling
@@ -97,7 +100,7 @@ class MaterializeDmas(Pass):
         self,
         design: Design,
         widest: Mapping[str, Packing],
-        packing: Callable[[Transfer, int], Packing],
+        packing: Callable[[str, int], Packing],
         memories: Collection[str],
     ) -> tuple[dict[str, str], dict[str, Packing]]:
         """Of kernels that would have too many ports: the tasks through which loads come that share one, as few as it
@@ -108,7 +111,7 @@ class MaterializeDmas(Pass):
         loads, share = _tasks(design, widest), self.knobs.loads == "joint"
 
         def width(names: Iterable[str], ports: int) -> Width:
-            packed = [(design.loads[name], packing(design.loads[name], ports)) for name in names]
+            packed = [(design.loads[name], packing(name, ports)) for name in names]
             return Width(max(p.channels for _, p in packed), sum(_cycles(design, load, p) for load, p in packed))
 
         for kernel in range(design.kernels):
@@ -124,17 +127,15 @@ class MaterializeDmas(Pass):
                 through |= dict.fromkeys(names, shared_name(names[0]))
                 found |= dict.fromkeys(names, shared_packing(design, names))
             for task, dealt in dealt_ports(_together(widths, groups), allowed).items():
-                found |= {name: packing(design.loads[name], dealt.ports) for name in here.get(task, ())}
+                found |= {name: packing(name, dealt.ports) for name in here.get(task, ())}
         return through, found
 
     @staticmethod
-    def _bytes(design: Design, load: Transfer, packing: Packing) -> int:
-        """Of the image in each channel: of all layers, and of all rows of which a launch reads one."""
+    def _image_tokens(design: Design, load: Transfer) -> int:
+        """Tokens of its image: of all layers, and of all rows of which a launch reads one."""
         value, count = design.graph.value[load.value], _layers_of(design, load)
         rows = value.row.count if value.row is not None and value.role != "state" else 1
-        tokens = count * rows * load.itensor.without_rereads().tokens
-        words = -(-tokens // packing.tokens_per_word) * packing.words_per_token
-        return words * design.platform.hbm.port_bits // 8
+        return count * rows * load.itensor.without_rereads().tokens
 
 
 def _tasks(design: Design, names: Iterable[str]) -> dict[tuple[int, str], list[str]]:
