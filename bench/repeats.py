@@ -1,13 +1,17 @@
-"""How often different knobs give one accelerator, and whether its digest tells.
+"""How often different knobs give one accelerator, whether its digest tells, and what a search's evaluations take.
 
 python -m bench.repeats gpt2 --phase decode --context 64 --precision w4a8
 python -m bench.repeats gpt2-medium --designs 2000 --budget 1000 --json
+for w in gpt2-decode gpt2-reply mixer; do
+    PYTHONPATH=tests/support python -m bench.repeats $w --designs 0 --budget 400    # names of bench.search_quality
+done
 
 Designs are drawn near those that a search starts from and near one another, as a search proposes them. `wrong`: the
 digest equals another's and `dataflow.json` does not, or the other way round. `search_*` is a whole search of `--budget`
 designs: `search_repeats` are proposals that it did not count, `search_twice` accelerators that it counted twice,
-`new_ms` and `repeat_ms` what the evaluation of one that counted took, and of one that did not (CPU time, mean). Exit
-code 1 where something is wrong, or counted twice.
+`new_ms` and `repeat_ms` what the evaluation of one that counted took, and of one that did not (CPU time, mean), place
+and clock included. `designs_per_second` are those that counted, by the CPU time of all evaluations. Exit code 1 where
+something is wrong, or counted twice.
 """
 
 import argparse
@@ -18,7 +22,8 @@ from random import Random
 from time import process_time
 from typing import Any
 
-from bench.workload import NoSink, add_arguments, load_graph
+from bench.search_quality import WORKLOADS, graph_of
+from bench.workload import NoSink, add_arguments, bundle_cache, load_graph
 from compiler.errors import MillraceError
 from compiler.graph.accelerator import accelerator_digest
 from compiler.graph.linalg_graph import LinalgGraph
@@ -48,6 +53,13 @@ def _drawn(space: DesignSpace, count: int, rng: Random) -> list[Knobs]:
     return list(found.values())[:count]
 
 
+def _graph(args: argparse.Namespace) -> LinalgGraph:
+    if args.model not in WORKLOADS:
+        return load_graph(args)
+    bundle_cache().mkdir(parents=True, exist_ok=True)
+    return graph_of(args.model, bundle_cache().parent)
+
+
 class _Timed:
     """Evaluates, and adds up the time of known accelerators and of new ones."""
 
@@ -60,6 +72,11 @@ class _Timed:
         self._seconds[found.accelerator is not None and not found.priced].append(process_time() - start)
         return found
 
+    @property
+    def designs_per_second(self) -> float:
+        """Those that counted, by the time of all."""
+        return round(len(self._seconds[False]) / sum(map(sum, self._seconds.values())), 1)
+
     def mean_ms(self, *, repeat: bool) -> float:
         seconds = self._seconds[repeat]
         return round(1e3 * sum(seconds) / max(1, len(seconds)), 2)
@@ -68,12 +85,12 @@ class _Timed:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_arguments(parser)
-    parser.add_argument("--designs", type=int, default=2000, help="knobs that are drawn (default: %(default)s)")
+    parser.add_argument("--designs", type=int, default=2000, help="knobs that are drawn, or 0 (default: %(default)s)")
     parser.add_argument("--budget", type=int, default=1000, help="designs of the search (default: %(default)s)")
     args = parser.parse_args()
-    if min(args.designs, args.budget) < 1:
-        parser.error("--designs and --budget must be at least 1")
-    graph, platform = load_graph(args), load_platform(args.platform)
+    if args.designs < 0 or args.budget < 1:
+        parser.error("--designs must be at least 0, --budget 1")
+    graph, platform = _graph(args), load_platform(args.platform)
     of_digest, of_content = dict[str, str](), dict[str, str]()
     refused, wrong, seconds = 0, 0, 0.0
     for knobs in _drawn(DesignSpace(graph, platform), args.designs, Random(args.seed)):
@@ -96,12 +113,13 @@ def main() -> None:
         "refused": refused,
         "accelerators": len(of_digest),
         "wrong": wrong,
-        "digest_ms": round(seconds / args.designs * 1e3, 2),
+        "digest_ms": round(seconds / max(1, args.designs) * 1e3, 2),
         "search_designs": len(result.designs),
         "search_repeats": result.repeats,
         "search_twice": len(counted) - len(set(counted)),
         "new_ms": timed.mean_ms(repeat=False),
         "repeat_ms": timed.mean_ms(repeat=True),
+        "designs_per_second": timed.designs_per_second,
     }
     print(json.dumps(report) if args.json else "\n".join(f"{name:16} {value}" for name, value in report.items()))
     sys.exit(bool(wrong or report["search_twice"]))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from typing_extensions import override
 
@@ -38,8 +39,9 @@ class TileTasks(Pass):
     def run(self, design: Design) -> Design:
         check_overrides(design.graph, self.knobs)
         walks = tuple(replace(override, weights=None) for override in self.knobs.overrides if override.walks)
-        read = Knobs(**{name: getattr(self.knobs, name) for name in self.options} | {"overrides": walks})
-        return replace(design, nests=_nests(Same(design.graph), read, design.platform))
+        read: dict[str, Any] = {name: getattr(self.knobs, name) for name in self.options}
+        knobs = replace(Knobs(**read), overrides=walks)
+        return replace(design, nests=_nests(Same(design.graph), knobs, design.platform))
 
 
 @lru_cache(maxsize=1024)  # many moves of a search change no nest

@@ -116,3 +116,12 @@ def test_float_accumulation_into_one_register_costs_the_adder_s_latency():
     assert tasks.task["up"].timing.ii == U55C.operators["fadd"].latency
     wide = planned_tasks(mlp(), Knobs(default_tile_size=16, overall_unroll=1), U55C)
     assert wide.task["up"].timing.ii == 1
+
+
+def test_tasks_that_another_design_had_too_are_the_same():
+    """So that what is known of them is not found again."""
+    shallow, deep = (
+        planned_tasks(quantised(), Knobs(fifo=fifo, stream_width=256), U55C) for fifo in ("normal", "whole")
+    )
+    assert shallow.tasks == deep.tasks
+    assert all(one is other for one, other in zip(shallow.tasks, deep.tasks, strict=True))

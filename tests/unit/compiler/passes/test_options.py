@@ -14,6 +14,7 @@ from compiler.passes.design_passes import DESIGN_PASSES
 from compiler.passes.fuse_kernels import FuseKernels
 from compiler.passes.materialize_dmas import MaterializeDmas
 from compiler.passes.size_fifos import SizeFifos
+from compiler.passes.tile_tasks import TileTasks
 
 GRAPHS = {**{name: make() for name, make in ALL.items()}, "padded": mlp(19, 29, 256), "chain": chain(8, 8, 8)}
 GRAPHS["large"] = mlp(32, 128, 160)
@@ -50,7 +51,13 @@ OTHER = Knobs(
 )
 KNOBS = {field.name for field in fields(Knobs)}
 # What makes no difference to networks as small as these.
-ELSEWHERE = {(FuseKernels, "fusion_plan"), (SizeFifos, "prefetch_kib"), (MaterializeDmas, "loads")}
+ELSEWHERE = {
+    (TileTasks, "multiplier"),
+    (TileTasks, "weights"),
+    (FuseKernels, "fusion_plan"),
+    (SizeFifos, "prefetch_kib"),
+    (MaterializeDmas, "loads"),
+}
 
 
 def outcomes(pass_: type[Pass], graph: LinalgGraph, knob: str) -> tuple[Design, Design]:
