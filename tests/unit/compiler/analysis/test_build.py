@@ -4,6 +4,7 @@ import random
 from math import prod
 
 import pytest
+from layered_networks import folded_layers
 from small_graphs import ALL, attention_front, mlp, quantised
 
 from compiler.analysis.estimate import estimate
@@ -119,9 +120,7 @@ def test_float_accumulation_into_one_register_costs_the_adder_s_latency():
 
 
 def test_tasks_that_another_design_had_too_are_the_same():
-    """So that what is known of them is not found again."""
-    shallow, deep = (
-        planned_tasks(quantised(), Knobs(fifo=fifo, stream_width=256), U55C) for fifo in ("normal", "whole")
-    )
+    """So that what is known of them is not found again, though layers, here, made each of them anew."""
+    shallow, deep = (planned_tasks(folded_layers(4), Knobs(fifo=fifo), U55C) for fifo in ("normal", "whole"))
     assert shallow.tasks == deep.tasks
     assert all(one is other for one, other in zip(shallow.tasks, deep.tasks, strict=True))
