@@ -36,7 +36,7 @@ from compiler.graph.design import Packing
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
 from compiler.options import FifoStrategy, Knobs, Workload
-from compiler.passes import bind_multipliers
+from compiler.passes import bind_multipliers, tile_tasks
 from compiler.passes.design_passes import planned_tasks
 from compiler.passes.materialize_dmas import MaterializeDmas
 from compiler.pipeline import compile_design
@@ -170,7 +170,8 @@ def _forget() -> None:
         (tasks, "structured_task"),
         (engines, "_engine"),
     )
-    for module, kept in ((growth, "_growth"), (growth, "_joint_growth"), (tiling, "_walk"), *of_products):
+    of_nests = ((growth, "_growth"), (growth, "_joint_growth"), (tiling, "_walk"), (tile_tasks, "_nests"))
+    for module, kept in (*of_nests, *of_products):
         getattr(module, kept).cache_clear()
 
 
