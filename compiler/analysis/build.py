@@ -53,7 +53,7 @@ def task_graph(design: Design) -> TaskGraph:
     if control is not None and control.each > 1:
         engines = (t for t in tasks if isinstance(t, EngineTask) and t.name in control.interleaved)
         width = {stream.name: stream.width for stream in ordered}
-        changed = {t.name: engine_in_turns(t, control.each, width) for t in engines}
+        changed = {t.name: one_of(engine_in_turns(t, control.each, width)) for t in engines}
         tasks = tuple(changed.get(task.name, task) for task in tasks)
     inputs = layers.count if layers is not None and layers.told else 1
     return TaskGraph(design.graph.name, design.kernels, tasks, ordered, carries, control, inputs)
