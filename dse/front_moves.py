@@ -1,23 +1,27 @@
-"""Moves of the points of a front, and children of two of them (a Pareto local search with memory).
+"""Moves of the points of a front, and children of two of them: of those that are drawn, the one that promises most.
 
 The step from one design of a front to the next is mostly one knob, which is a neighbour of a design that is known.
 So a proposal starts from a design of the front, one with much room around it (the crowding distance of Deb et al.,
 2002) that was not tried often, and changes one to three of its parameters, or mixes it with another of the front
-(uniform crossover). Parameters whose moves led to the front before are moved more often (probability matching, Thierens
-2005): on GPT-2's block most of the parameters change little, which ones follows from the network.
+(uniform crossover). Some steps are two that only both improve a design: more lanes than fit, and smaller ones. So
+others start from designs that the front beats by little, and from those that would be of it and exceed a bound by
+little. Parameters whose moves led to the front before are moved more often (probability matching, Thierens 2005): on
+GPT-2's block most of the parameters change little, which ones follows from the network. Of dozens of such moves
+`dse.forecast` says which promises most; a few are proposed without, so that it learns.
 
 It knows neither knobs nor designs, and takes any axes, any number of objectives, all minimised, and what a point
 exceeds of its bounds. The same seed and the same results give the same proposals.
 """
 
 import random
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite
 from typing import Any, Protocol
 
 from dse.archive import Entry, ParetoArchive
+from dse.forecast import Forecast
 from dse.logarithms import logarithms, zero_marks
 
 Params = Mapping[str, Any]
@@ -25,7 +29,15 @@ Params = Mapping[str, Any]
 CHANGES = (3, 2, 1)
 """How often one, two and three parameters are changed, relatively."""
 CROSSED = 0.35
-"""Share of the proposals that are children of two designs; half of these are changed once besides."""
+"""Share of the moves that are children of two designs; half of these are changed once besides."""
+NEAR = 0.3
+"""Share that starts near the front."""
+_BEATEN, _OVER = 0.03, 0.3
+"""A design is near that would be of the front if it were so much better in all objectives, or so much smaller."""
+_NEAR_KEPT = 30
+"""The last ones."""
+_DRAWN, _UNASKED = 32, 0.1
+"""Moves of which one is proposed, and the share of proposals that are drawn alone."""
 # Successes and moves that every parameter begins with. One that led to nothing, mostly to what is known, is a part of a
 # move.
 _SUCCESSES, _MOVES, _FAILED = 1.0, 3.0, 0.3
@@ -33,12 +45,17 @@ _LEAST_SHARE = 0.02
 """What no experience takes from a parameter, and no crowd from a design."""
 _PATIENCE = 10.0
 """A design that was tried so often is tried half as often as one that never was."""
-_DRAWS = 50
-"""Proposals that were made before are drawn again, this often at most."""
+_DRAWS = 10
+"""Moves that were proposed before are drawn again, this often at most."""
 
 
 class Axis(Protocol):
     """The values of one parameter."""
+
+    @property
+    def ordered(self) -> bool:
+        """Whether they are numbers, of which close ones are alike."""
+        ...
 
     def draw(self) -> Any:
         """Any of them, all as likely."""
@@ -63,9 +80,11 @@ class Move:
 
 @dataclass
 class _Parent:
-    """A point to move: of the front, or while there is none the one that exceeds least."""
+    """A point to move: of the front, near it, or while there is none the one that exceeds least."""
 
     params: Params
+    values: tuple[float, ...] = ()
+    excess: float = 0.0
     tries: int = 0
 
 
@@ -89,6 +108,8 @@ class FrontMoves:
     objectives: int
     _archive: ParetoArchive = field(init=False)
     _parents: dict[str, _Parent] = field(default_factory=dict[str, _Parent], init=False)
+    _near: deque[_Parent] = field(default_factory=lambda: deque[_Parent](maxlen=_NEAR_KEPT), init=False)
+    _forecast: Forecast = field(default_factory=Forecast, init=False)
     _experience: defaultdict[str, _Experience] = field(default_factory=lambda: defaultdict(_Experience), init=False)
     _proposed: set[tuple[Any, ...]] = field(default_factory=set[tuple[Any, ...]], init=False)
     _room: list[float] = field(default_factory=list[float], init=False)  # of the front's points, in their order
@@ -102,17 +123,17 @@ class FrontMoves:
         """A point that was not proposed before, if it is easily found; None where there is nothing to move yet."""
         if not space or not self._parents:
             return None
-        move = self._drawn(space)
-        for _ in range(_DRAWS):
-            if move.point not in self._proposed:
-                break
-            move = self._drawn(space)
-        self._proposed.add(move.point)
-        return move
+        asked = len(self._archive) > 0 and self.rng.random() >= _UNASKED
+        starts = [self._start() for _ in range(_DRAWN if asked else 1)]
+        drawn = [self._new(space, parent) for parent in starts]
+        chosen = self._most_promising(space, drawn) if asked else 0
+        starts[chosen].tries += 1
+        self._proposed.add(drawn[chosen].point)
+        return drawn[chosen]
 
     def learn(self, params: Params, values: Sequence[float], excess: float, move: Move | None = None) -> None:
         """What became of a point, and of the `move` that led to it where one did."""
-        self._credit(move, 1.0, won=self._add(params, values, excess))
+        self._credit(move, 1.0, won=all(map(isfinite, values)) and self._add(params, values, excess))
 
     def failed(self, move: Move | None) -> None:
         """The move led to nothing, or to what is known already."""
@@ -130,35 +151,65 @@ class FrontMoves:
 
     def _add(self, params: Params, values: Sequence[float], excess: float) -> bool:
         """Whether it is now of the front."""
-        if not all(map(isfinite, values)):
-            return False
-        if excess > 0:
-            return self._approach(params, excess)
         # One objective is a front too, beside one that is always the same.
+        found = _Parent(params, tuple(values) if len(values) > 1 else (*values, 0.0), excess)
+        self._forecast.learn(params, found.values, excess)
         name, self._learnt = str(self._learnt), self._learnt + 1
-        if not self._archive.add(name, values if len(values) > 1 else [*values, 0.0]):
-            return False
-        known = self._parents | {name: _Parent(params)}
+        if excess > 0 and not len(self._archive):
+            self._approach(found)
+        elif excess <= 0 and self._archive.add(name, found.values):
+            self._renew(self._parents | {name: found})
+            return True
+        elif self._is_near(found):
+            self._near.append(found)
+        return False
+
+    def _approach(self, found: _Parent) -> None:
+        if found.excess < self._least_excess:
+            self._least_excess, self._parents, self._room = found.excess, {"": found}, [1.0]
+
+    def _renew(self, known: Mapping[str, _Parent]) -> None:
+        """The front has a new point."""
         front = self._archive.front()
-        self._parents = {entry.key: known[entry.key] for entry in front}
-        self._room = room_of(front)
-        return True
+        self._parents, self._room = {entry.key: known[entry.key] for entry in front}, room_of(front)
+        self._near = deque(filter(self._is_near, self._near), _NEAR_KEPT)
 
-    def _approach(self, params: Params, excess: float) -> bool:
-        if len(self._archive) or excess >= self._least_excess:
-            return False
-        self._least_excess, self._parents, self._room = excess, {"": _Parent(params)}, [1.0]
-        return True
+    def _is_near(self, found: _Parent) -> bool:
+        if found.excess > 0:
+            return found.excess <= _OVER and self._archive.admits(found.values)
+        return self._archive.admits([value - _BEATEN * abs(value) for value in found.values])
 
-    def _drawn(self, space: Mapping[str, Axis]) -> Move:
-        parent = self._parent()
-        parent.tries += 1
+    def _most_promising(self, space: Mapping[str, Axis], drawn: Sequence[Move]) -> int:
+        ordered, front = {name: axis.ordered for name, axis in space.items()}, self._archive.front()
+        points, goals, seed = [move.params for move in drawn], [e.objectives for e in front], self.rng.getrandbits(32)
+        found = self._forecast.promises(points, ordered, goals, seed)
+        return 0 if found is None else max(range(len(drawn)), key=found.__getitem__)
+
+    def _start(self) -> _Parent:
+        if self._near and self.rng.random() < NEAR:
+            return self.rng.choice(self._near)
+        parents = list(self._parents.values())
+        weights = [
+            (room + _LEAST_SHARE) / (1 + parent.tries / _PATIENCE)
+            for room, parent in zip(self._room, parents, strict=True)
+        ]
+        return self.rng.choices(parents, weights)[0]
+
+    def _new(self, space: Mapping[str, Axis], parent: _Parent) -> Move:
+        move = self._drawn(space, parent)
+        for _ in range(_DRAWS):
+            if move.point not in self._proposed:
+                break
+            move = self._drawn(space, parent)
+        return move
+
+    def _drawn(self, space: Mapping[str, Axis], parent: _Parent) -> Move:
         changes = self.rng.choices(range(1, len(CHANGES) + 1), CHANGES)[0]
-        sources = [parent.params]
+        params = {name: parent.params[name] for name in space}
         if self.rng.random() < CROSSED:
-            sources.append(self.rng.choice(list(self._parents.values())).params)
+            other = self.rng.choice(list(self._parents.values())).params
+            params = {name: value if self.rng.random() < 0.5 else other[name] for name, value in params.items()}
             changes = self.rng.randrange(2)
-        params = {name: self.rng.choice(sources)[name] for name in space}
         moved: list[str] = []
         for _ in range(min(changes, len(space))):
             others = [name for name in space if name not in moved]
@@ -166,14 +217,6 @@ class FrontMoves:
             moved.append(name)
             params[name] = self._moved_from(params[name], space[name])
         return Move(params, moved)
-
-    def _parent(self) -> _Parent:
-        parents = list(self._parents.values())
-        weights = [
-            (room + _LEAST_SHARE) / (1 + parent.tries / _PATIENCE)
-            for room, parent in zip(self._room, parents, strict=True)
-        ]
-        return self.rng.choices(parents, weights)[0]
 
     def _moved_from(self, value: Any, axis: Axis) -> Any:
         """Where values are in order one of the two next to it, or any, as likely; else any."""

@@ -9,7 +9,7 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
-from optuna.distributions import BaseDistribution, IntDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 from optuna.samplers import BaseSampler, RandomSampler
 from optuna.search_space import IntersectionSearchSpace
 from optuna.study import Study, StudyDirection
@@ -25,6 +25,10 @@ class _Distribution:
     name: str
     distribution: BaseDistribution
     anywhere: Callable[[str, BaseDistribution], Any]
+
+    @property
+    def ordered(self) -> bool:
+        return not isinstance(self.distribution, CategoricalDistribution)
 
     def draw(self) -> Any:
         return self.anywhere(self.name, self.distribution)

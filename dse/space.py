@@ -157,8 +157,15 @@ FOR_PROMPTS = (
     replace(WHOLE[2], rows=2),
     replace(WHOLE[2], rows=4),
 )
-# And where a resource is an objective.
-_OF_AREA = (
+# And where parameters may stay on the chip, with windows before all others: many small weights have no ports enough.
+_ON_CHIP = (
+    replace(_RESIDENT, overall_unroll=256, stream_width=512),
+    replace(_RESIDENT, overall_unroll=1024, stream_width=1024),
+    replace(_RESIDENT, overall_unroll=8192),
+    replace(_RESIDENT, overall_unroll=8192, unrolling="worth"),
+)
+# And with few ports and lanes, where parameters may stay on the chip, or a resource is an objective.
+_LITTLE_AREA = (
     replace(_SHARED, overall_unroll=64, stream_width=128),
     replace(_SHARED, overall_unroll=512, stream_width=128),
     replace(_SHARED, overall_unroll=512, stream_width=512),
@@ -167,14 +174,6 @@ _OF_AREA = (
     replace(_LITTLE, default_tile_size=32, overall_unroll=8192),
 )
 _RESOURCES = {"area", "lut", "ff", "dsp", "bram36", "uram"}
-
-# And of networks with windows, whose many small weights have no ports enough, and room on the chip.
-_OF_WINDOWS = (
-    replace(_RESIDENT, overall_unroll=256, stream_width=512),
-    replace(_RESIDENT, overall_unroll=1024, stream_width=1024),
-    replace(_RESIDENT, overall_unroll=8192),
-    replace(_RESIDENT, overall_unroll=8192, unrolling="worth"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,15 +318,16 @@ class DesignSpace:
         return {p.name: p.distribution for p in self.parameters}
 
     def default_knobs(self, objectives: Sequence[str] = ()) -> tuple[Knobs, ...]:
-        """Designs to try first, each kind in increasing unroll, more where one of the `objectives` is a resource or
-        the time of a prompt; those whose choices the board does not offer are left out.
+        """Designs to try first, each kind in increasing unroll, more where parameters may stay on the chip, or one of
+        the `objectives` is a resource or the time of a prompt; without those whose choices the board does not offer.
         """
         has_windows = any(op.kind == "window" for op in self._graph.ops)
-        first = (*_OF_WINDOWS, *_SEEDS) if has_windows else _SEEDS
+        on_chip = () if kept_rows(self._graph) else _ON_CHIP
+        first = (*on_chip, *_SEEDS) if has_windows else (*_SEEDS, *on_chip)
         if _PROMPT_TIME in objectives:
             first = (*first, *FOR_PROMPTS)
-        if not _RESOURCES.isdisjoint(objectives):
-            first = (*first, *_OF_AREA)
+        if on_chip or not _RESOURCES.isdisjoint(objectives):
+            first = (*first, *_LITTLE_AREA)
         return tuple(knobs for knobs in first if self.params_of(knobs) is not None)
 
     def suggest(self, trial: optuna.Trial) -> dict[str, int]:

@@ -51,11 +51,11 @@ def asked(study: optuna.Study, count: int) -> list[dict[str, Any]]:
 
 def test_proposals_are_new_and_near_the_front() -> None:
     worse = MIDDLE | {"x0": 0, "x1": 0, "x2": 0, "x3": 0}
-    found = asked(study_of((MIDDLE, (1, 1), 0), (worse, (2, 2), 0), (worse, (0, 0), 0.5)), 100)
+    found = asked(study_of((MIDDLE, (1, 1), 0), (worse, (2, 2), 0), (worse, (0, 0), 0.5)), 40)
     counts = Counter(len(changed(params, MIDDLE)) for params in found)
     assert set(counts) <= set(range(len(CHANGES) + 1))
     assert counts[1] > counts[2] > counts[3] > 0
-    assert len({tuple(params.values()) for params in found}) == 100
+    assert len({tuple(params.values()) for params in found}) == 40
     assert any(abs(int(str(p[name])) - 5) > 1 for p in found for name in changed(p, MIDDLE) if name != "kind")
 
 
