@@ -11,7 +11,7 @@ It looks at the last points and at those nearest to the front, so that its time 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,9 @@ Matrix = npt.NDArray[np.float64]
 
 LEAST = 24
 """Fewer points say nothing."""
-_NEAREST, _LAST = 128, 96
+_NEWS = 8
+"""New points that it waits for before it looks at them."""
+_NEAREST, _LAST = 112, 80
 """Points that it looks at: those nearest to the front, and the last."""
 _KEPT = 1024
 """Others are forgotten where there are more than twice as many."""
@@ -144,11 +146,12 @@ class Forecast:
     _points: list[_Known] = field(default_factory=list[_Known], init=False)
     _weights: dict[tuple[str, ...], _Weights] = field(default_factory=dict[tuple[str, ...], _Weights], init=False)
     _fitted: _Fitted | None = field(default=None, init=False)
+    _news: int = field(default=0, init=False)
 
     def learn(self, params: Params, values: Sequence[float], excess: float) -> None:
         """What became of a point: its objectives, and what it exceeds of its bounds."""
         self._points.append(_Known(params, tuple(values), excess))
-        self._fitted = None
+        self._news += 1
 
     def promises(
         self, points: Sequence[Params], ordered: Mapping[str, bool], front: Sequence[Sequence[float]], seed: int
@@ -158,8 +161,12 @@ class Forecast:
         """
         if len(self._points) < LEAST:
             return None
-        if self._fitted is None or [column.name for column in self._fitted.features.columns] != [*ordered]:
-            self._fitted = self._fit(ordered, front)
+        if (
+            self._fitted is None
+            or self._news >= _NEWS
+            or [column.name for column in self._fitted.features.columns] != [*ordered]
+        ):
+            self._fitted, self._news = self._fit(ordered, front), 0
         return self._fitted.promises(points, seed)
 
     def _fit(self, ordered: Mapping[str, bool], front: Sequence[Sequence[float]]) -> _Fitted:
@@ -174,7 +181,7 @@ class Forecast:
         goals = np.column_stack([np.minimum(values, best.max(axis=0) + _FAR), excess])[used]
         points = [self._points[i].params for i in used]
         if len(order) > 2 * _KEPT:
-            self._points = [self._points[i] for i in sorted(_with_last(order, _KEPT).tolist())]
+            self._points = [self._points[i] for i in sorted(_with_last(order, _KEPT))]
         return self._fitted_to(points, goals, _features(points, ordered), best)
 
     def _fitted_to(self, points: Sequence[Params], goals: Matrix, features: _Features, front: Matrix) -> _Fitted:
@@ -195,10 +202,10 @@ def _behind(values: Matrix, front: Matrix) -> Matrix:
     return np.max(np.min(values[..., None, :] - front, axis=-1), axis=-1)
 
 
-def _with_last(order: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
+def _with_last(order: npt.NDArray[np.int64], count: int) -> list[int]:
     """Of points by their numbers the first `count` that are not of the last, and these."""
     last = max(0, len(order) - _LAST)
-    return np.concatenate([order[order < last][:count], np.arange(last, len(order))])
+    return [*[int(i) for i in order if i < last][:count], *range(last, len(order))]
 
 
 def _features(points: Sequence[Params], ordered: Mapping[str, bool]) -> _Features:
@@ -211,7 +218,7 @@ def _features(points: Sequence[Params], ordered: Mapping[str, bool]) -> _Feature
 
 
 def _inverse(kernel: Matrix, logs: Matrix) -> Matrix:
-    return np.linalg.inv(kernel + np.exp(logs[-1]) * np.eye(len(kernel)))
+    return cast("Matrix", np.linalg.inv(kernel + np.exp(logs[-1]) * np.eye(len(kernel))))
 
 
 def _slope(features: _Features, rows: Matrix, scaled: Matrix, logs: Matrix) -> Matrix:

@@ -17,6 +17,7 @@ import random
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import inf, isfinite
 from typing import Any, Protocol
 
@@ -124,8 +125,10 @@ class FrontMoves:
         if not space or not self._parents:
             return None
         asked = len(self._archive) > 0 and self.rng.random() >= _UNASKED
-        starts = [self._start() for _ in range(_DRAWN if asked else 1)]
-        drawn = [self._new(space, parent) for parent in starts]
+        names = list(space)
+        usual = list(accumulate(self._experience[name].weight for name in names))
+        starts = self._starts(_DRAWN if asked else 1)
+        drawn = [self._new(space, parent, names, usual) for parent in starts]
         chosen = self._most_promising(space, drawn) if asked else 0
         starts[chosen].tries += 1
         self._proposed.add(drawn[chosen].point)
@@ -185,38 +188,37 @@ class FrontMoves:
         found = self._forecast.promises(points, ordered, goals, seed)
         return 0 if found is None else max(range(len(drawn)), key=found.__getitem__)
 
-    def _start(self) -> _Parent:
-        if self._near and self.rng.random() < NEAR:
-            return self.rng.choice(self._near)
+    def _starts(self, count: int) -> list[_Parent]:
         parents = list(self._parents.values())
         weights = [
             (room + _LEAST_SHARE) / (1 + parent.tries / _PATIENCE)
             for room, parent in zip(self._room, parents, strict=True)
         ]
-        return self.rng.choices(parents, weights)[0]
+        starts = self.rng.choices(parents, weights, k=count)
+        return [self.rng.choice(self._near) if self._near and self.rng.random() < NEAR else parent for parent in starts]
 
-    def _new(self, space: Mapping[str, Axis], parent: _Parent) -> Move:
-        move = self._drawn(space, parent)
+    def _new(self, space: Mapping[str, Axis], parent: _Parent, names: Sequence[str], weights: Sequence[float]) -> Move:
+        """`weights` of the names, added up."""
+        move = self._drawn(space, parent, names, weights)
         for _ in range(_DRAWS):
             if move.point not in self._proposed:
                 break
-            move = self._drawn(space, parent)
+            move = self._drawn(space, parent, names, weights)
         return move
 
-    def _drawn(self, space: Mapping[str, Axis], parent: _Parent) -> Move:
-        changes = self.rng.choices(range(1, len(CHANGES) + 1), CHANGES)[0]
-        params = {name: parent.params[name] for name in space}
+    def _drawn(
+        self, space: Mapping[str, Axis], parent: _Parent, names: Sequence[str], weights: Sequence[float]
+    ) -> Move:
+        [changes] = self.rng.choices(range(1, len(CHANGES) + 1), CHANGES)
+        params = {name: parent.params[name] for name in names}
         if self.rng.random() < CROSSED:
             other = self.rng.choice(list(self._parents.values())).params
             params = {name: value if self.rng.random() < 0.5 else other[name] for name, value in params.items()}
             changes = self.rng.randrange(2)
-        moved: list[str] = []
-        for _ in range(min(changes, len(space))):
-            others = [name for name in space if name not in moved]
-            [name] = self.rng.choices(others, [self._experience[name].weight for name in others])
-            moved.append(name)
+        moved = dict.fromkeys(self.rng.choices(names, cum_weights=weights, k=changes))
+        for name in moved:
             params[name] = self._moved_from(params[name], space[name])
-        return Move(params, moved)
+        return Move(params, [*moved])
 
     def _moved_from(self, value: Any, axis: Axis) -> Any:
         """Where values are in order one of the two next to it, or any, as likely; else any."""

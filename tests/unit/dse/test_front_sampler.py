@@ -83,7 +83,7 @@ def vain_moves(study: optuna.Study, sign: int, enqueued: int) -> int:
 
 
 @pytest.mark.parametrize("directions", [("minimize", "minimize"), ("maximize", "minimize")])
-@pytest.mark.parametrize("enqueued", [0, 3])
+@pytest.mark.parametrize("enqueued", [0, 1])
 def test_parameters_that_led_to_the_front_are_moved_more(
     directions: tuple[Direction, Direction], enqueued: int
 ) -> None:
@@ -125,3 +125,26 @@ def test_the_room_of_a_design_is_between_its_neighbours() -> None:
     assert room_of([Entry("one", (3.0, 0.0))]) == [0]
     negative = [Entry(str(k), (float(k), -float(k))) for k in (-2, 0, 2)]
     assert room_of(negative) == pytest.approx([2, 2, 2])
+
+
+@pytest.mark.parametrize(
+    ("values", "excess", "moved"),
+    [
+        ((1.02, 1.02), 0.0, True),  # beaten by little
+        ((1.1, 1.1), 0.0, False),
+        ((0.5, 2.0), 0.2, True),  # too large by little, and would be of the front
+        ((0.5, 2.0), 0.5, False),
+        ((1.02, 1.02), 0.2, False),
+    ],
+)
+def test_what_is_near_the_front_is_moved_too(values: Sequence[float], excess: float, *, moved: bool) -> None:
+    far = MIDDLE | dict.fromkeys([f"x{i}" for i in range(8)], 0)
+    found = asked(study_of((MIDDLE, (1, 1), 0), (far, values, excess)), 40)
+    assert any(len(changed(params, far)) <= len(CHANGES) for params in found) == moved
+
+
+def test_what_is_no_longer_near_is_not_moved() -> None:
+    far = MIDDLE | dict.fromkeys([f"x{i}" for i in range(8)], 0)
+    study = study_of((MIDDLE, (1, 1), 0), (far, (1.02, 1.02), 0))
+    study.add_trial(create_trial(params=MIDDLE | {"kind": "a"}, distributions=SPACE, values=(0.5, 0.5)))
+    assert all(len(changed(params, far)) > len(CHANGES) for params in asked(study, 40))

@@ -1,0 +1,76 @@
+"""What points promise, by what is known of others."""
+
+import random
+from collections.abc import Mapping
+
+import pytest
+
+from dse.forecast import LEAST, Forecast
+
+ORDERED = {**{f"x{i}": True for i in range(6)}, "kind": False}
+Params = Mapping[str, int | str]
+
+
+def drawn(rng: random.Random) -> dict[str, int | str]:
+    return {**{f"x{i}": rng.randrange(8) for i in range(6)}, "kind": rng.choice(("a", "b", "c"))}
+
+
+def values_of(params: Params) -> tuple[float, float]:
+    """`x0` is good for all, `x1` trades one for the other, `kind` b is bad; all else changes nothing."""
+    all_of_it = 2.0 ** (8 - int(params["x0"])) * (16 if params["kind"] == "b" else 1)
+    return all_of_it * 2.0 ** int(params["x1"]), all_of_it * 2.0 ** (8 - int(params["x1"]))
+
+
+def learnt(count: int, *, excess_of: str = "", sign: int = 1) -> tuple[Forecast, list[tuple[float, ...]]]:
+    """With points that are drawn but have no best `x0`, and their front; `kind` that exceeds a bound."""
+    forecast, rng, front = Forecast(), random.Random(7), list[tuple[float, ...]]()
+    for _ in range(count):
+        params = drawn(rng) | {"x0": rng.randrange(6)}
+        excess = 0.4 if params["kind"] == excess_of else 0.0
+        values = values_of(params) if sign > 0 else tuple(-1 / value for value in values_of(params))
+        forecast.learn(params, values, excess)
+        front += [values] if not excess else []
+    return forecast, front
+
+
+MIDDLE: dict[str, int | str] = {**{f"x{i}": 4 for i in range(6)}, "kind": "a"}
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_was_good_promises_to_be_better(sign: int) -> None:
+    """With a value that is not known yet, too; and what is negative has no logarithm."""
+    forecast, front = learnt(120, sign=sign)
+    points = [MIDDLE | {"x0": 7}, MIDDLE, MIDDLE | {"x0": 1}, MIDDLE | {"x0": 7, "kind": "b"}]
+    best, same, worse, bad = forecast.promises(points, ORDERED, front, 0) or []
+    assert best > same > worse
+    assert best > bad
+
+
+def test_what_changes_nothing_promises_nothing_else() -> None:
+    forecast, front = learnt(120)
+    one, other, better = forecast.promises([MIDDLE, MIDDLE | {"x4": 1}, MIDDLE | {"x0": 6}], ORDERED, front, 0) or []
+    assert abs(one - other) < abs(better - one) / 2
+
+
+def test_what_exceeds_a_bound_promises_less() -> None:
+    forecast, front = learnt(120, excess_of="c")
+    fits, exceeds = forecast.promises([MIDDLE | {"x0": 7}, MIDDLE | {"x0": 7, "kind": "c"}], ORDERED, front, 0) or []
+    assert fits > exceeds
+    assert fits > 0
+
+
+def test_of_too_few_nothing_is_said() -> None:
+    forecast, front = learnt(LEAST - 1)
+    assert forecast.promises([MIDDLE], ORDERED, front, 0) is None
+
+
+def test_the_same_says_the_same() -> None:
+    found = [learnt(60)[0].promises([MIDDLE, MIDDLE | {"x0": 6}], ORDERED, learnt(60)[1], 3) for _ in range(2)]
+    assert found[0] == found[1] is not None
+
+
+def test_parameters_may_become_fewer() -> None:
+    """As in a study whose trials do not have all."""
+    forecast, front = learnt(60)
+    assert forecast.promises([MIDDLE], ORDERED, front, 0)
+    assert forecast.promises([MIDDLE], {"x0": True, "kind": False}, front, 0)
