@@ -171,6 +171,7 @@ _LITTLE_AREA = (
     replace(_SHARED, overall_unroll=512, stream_width=512),
     replace(_SHARED, overall_unroll=2048, stream_width=512),
     replace(_LITTLE, default_tile_size=8, overall_unroll=2048),
+    replace(_LITTLE, default_tile_size=8, overall_unroll=2048, order="reduction-outer"),
     replace(_LITTLE, default_tile_size=32, overall_unroll=8192),
 )
 _RESOURCES = {"area", "lut", "ff", "dsp", "bram36", "uram"}
