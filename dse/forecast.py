@@ -76,14 +76,13 @@ class _Column:
     known: tuple[Any, ...]
     ordered: bool
 
-    def features(self, points: Sequence[Params]) -> Matrix:
+    def features(self, values: Sequence[Any]) -> Matrix:
         if self.ordered:
-            known = np.array(self.known, dtype=np.float64)
-            found = np.array([float(p[self.name]) for p in points])
+            known, found = np.array(self.known, dtype=np.float64), np.array(values, dtype=np.float64)
         else:
             codes = {value: float(code) for code, value in enumerate(self.known)}
             known = np.arange(len(codes), dtype=np.float64)
-            found = np.array([codes.get(p[self.name], -1.0) for p in points])
+            found = np.array([codes.get(value, -1.0) for value in values])
         same = found[:, None] == known
         each = np.hstack([same, ~same.any(axis=1, keepdims=True)]) * np.sqrt(0.25 if self.ordered else 0.5)
         if not self.ordered or len(known) < 2:
@@ -98,9 +97,20 @@ class _Features:
     columns: Sequence[_Column]
     owners: npt.NDArray[np.int64]
     """Of each feature the number of its column."""
+    met: Sequence[dict[Any, Matrix]]
+    """Features of values, by column."""
 
     def rows(self, points: Sequence[Params]) -> Matrix:
-        return np.hstack([column.features(points) for column in self.columns])
+        return np.array([np.concatenate(self._of(point)) for point in points])
+
+    def _of(self, point: Params) -> list[Matrix]:
+        found: list[Matrix] = []
+        for column, met in zip(self.columns, self.met, strict=True):
+            value = point[column.name]
+            if value not in met:
+                met[value] = column.features([value])[0]
+            found.append(met[value])
+        return found
 
     def kernel(self, a: Matrix, b: Matrix, logs: Matrix) -> Matrix:
         roots = np.exp(0.5 * logs[self.owners])
@@ -213,8 +223,11 @@ def _features(points: Sequence[Params], ordered: Mapping[str, bool]) -> _Feature
     for name, in_order in ordered.items():
         known = dict.fromkeys(point[name] for point in points)
         columns.append(_Column(name, tuple(sorted(known) if in_order else known), in_order))
-    widths = [column.features(points[:1]).shape[1] for column in columns]
-    return _Features(columns, np.repeat(np.arange(len(columns)), widths))
+    tables = [column.features(column.known) for column in columns]
+    owners = np.repeat(np.arange(len(columns)), [table.shape[1] for table in tables])
+    return _Features(
+        columns, owners, [dict(zip(c.known, table, strict=True)) for c, table in zip(columns, tables, strict=True)]
+    )
 
 
 def _inverse(kernel: Matrix, logs: Matrix) -> Matrix:
