@@ -55,8 +55,7 @@ def test_what_changes_nothing_promises_nothing_else() -> None:
 def test_what_exceeds_a_bound_promises_less() -> None:
     forecast, front = learnt(120, excess_of="c")
     fits, exceeds = forecast.promises([MIDDLE | {"x0": 7}, MIDDLE | {"x0": 7, "kind": "c"}], ORDERED, front, 0) or []
-    assert fits > exceeds
-    assert fits > 0
+    assert exceeds < fits / 2
 
 
 def test_of_too_few_nothing_is_said() -> None:
