@@ -37,6 +37,7 @@ _SAMPLES = 12
 """Of the objectives of each point."""
 _BEHIND = 0.01
 """What it counts to lie behind the front by less, where nothing lies before it."""
+_DIGITS = 8
 # The weights are those that make what is known likely: steps of Adam (Kingma and Ba, 2015), at first and with what is
 # new, their length, what keeps them from following a slope of nothing but rounding, and what the logarithms of weights
 # begin with, are pulled to by each point, and may be. The last one is that of noise.
@@ -140,7 +141,8 @@ class _Fitted:
         before = -_behind(found[:, :, :-1], self.front)
         gain = np.where(found[:, :, -1] <= 0, np.maximum(before, 0), 0)
         loss = np.minimum(before, 0) - np.maximum(found[:, :, -1], 0)
-        return np.mean(gain + _BEHIND * loss, axis=0).tolist()
+        # What only rounding tells apart is as good: it differs between machines and with the number of threads.
+        return np.round(np.mean(gain + _BEHIND * loss, axis=0), _DIGITS).tolist()
 
 
 class _Known(NamedTuple):
