@@ -142,7 +142,7 @@ class _Fitted:
         gain = np.where(found[:, :, -1] <= 0, np.maximum(before, 0), 0)
         loss = np.minimum(before, 0) - np.maximum(found[:, :, -1], 0)
         # What only rounding tells apart is as good: it differs between machines and with the number of threads.
-        return np.round(np.mean(gain + _BEHIND * loss, axis=0), _DIGITS).tolist()
+        return [round(float(promise), _DIGITS) for promise in np.mean(gain + _BEHIND * loss, axis=0)]
 
 
 class _Known(NamedTuple):
