@@ -30,11 +30,7 @@ def copied_tasks(engines: Mapping[str, Engine], tasks: Iterable[Task], streams: 
     """Of `engines` those whose weights come by one load, and what passes on tokens to these alone, but for those of
     loads; in the order of `tasks`. The others, as of what turns by the position, have few iterations.
     """
-    task = {t.name: t for t in tasks}
-    readers, writers = dict[str, set[str]](), dict[str, set[str]]()
-    for stream in streams:
-        readers.setdefault(stream.source, set()).add(stream.target)
-        writers.setdefault(stream.target, set()).add(stream.source)
+    task, (readers, writers) = {t.name: t for t in tasks}, _neighbours(streams)
     weighted = {part for name, engine in engines.items() if engine.joint for part in engine_names(name, engine.slices)}
     loads = {name for name, t in task.items() if isinstance(t, LoadTask)}
     passing = {name for name, t in task.items() if isinstance(t, PASSING)}
@@ -46,9 +42,7 @@ def interleaved_tasks(copied: Collection[str], tasks: Iterable[Task], streams: S
     """Of tasks that are `copied` those that may take rows in turns: engines, and what leads to these alone without
     keeping a token from one iteration for another; none where one of them does that.
     """
-    task, readers = {t.name: t for t in tasks}, dict[str, set[str]]()
-    for stream in streams:
-        readers.setdefault(stream.source, set()).add(stream.target)
+    task, (readers, _) = {t.name: t for t in tasks}, _neighbours(streams)
     engines = {name for name in copied if isinstance(task[name], EngineTask)}
     passing = {name for name in copied if isinstance(task[name], ForkTask | LanesTask | RouteTask)}
     found = engines | _leading(passing, readers, engines)
@@ -79,6 +73,15 @@ def engine_in_turns(task: EngineTask, rows: int, width: Mapping[str, int]) -> En
     operators = (*task.operators, ("select", words)) if words else task.operators
     buffers = tuple(replace(buffer, depth=buffer.depth * rows) for buffer in task.buffers)
     return replace(task, buffers=buffers, operators=operators)
+
+
+def _neighbours(streams: Sequence[Stream]) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """Readers, and writers, by the name of a task."""
+    readers, writers = dict[str, set[str]](), dict[str, set[str]]()
+    for stream in streams:
+        readers.setdefault(stream.source, set()).add(stream.target)
+        writers.setdefault(stream.target, set()).add(stream.source)
+    return readers, writers
 
 
 def _leading(passing: set[str], neighbours: Mapping[str, set[str]], ends: set[str]) -> set[str]:

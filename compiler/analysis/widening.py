@@ -56,7 +56,8 @@ def with_widening(
             led.append(stream._replace(itensor=words, depth=BRIDGE_DEPTH, reason=AS_IT_COMES))
             continue
         if (deal := behind.get(stream.name)) is not None:
-            count, program = deal.pieces, _whole_tokens(deal, stream.name)
+            count = deal.pieces
+            program = _behind_last(deal.task.program, stream.name, count)
         elif (deal := deals.get(stream.name)) is not None:
             led.append(stream._replace(itensor=_pieces(stream.itensor, deal.pieces)))
             continue
@@ -105,29 +106,23 @@ def _dealing(task: Task, deal: _Deal, shared: Collection[str]) -> LanesTask:
 
 def _sharing(share: Task, deal: _Deal) -> LanesTask:
     """What hands tokens on, as what puts them together."""
-    (read,), (write,) = share.reads, share.writes
-
-    def each_piece(nest: LoopNest) -> LoopNest:
-        last = Gate(len(nest.trips), deal.pieces - 1, deal.pieces)
-        return replace(nest, trips=(*nest.trips, deal.pieces), writes=(write._replace(gates=(last,)),))
-
-    program = with_nests(share.program, each_piece)
-    return LanesTask(share.name, share.kernel, _PASSING, (read,), (write,), 1, deal.pieces, turns=program)
+    program = _behind_last(share.program, share.writes[0].stream, deal.pieces)
+    return LanesTask(share.name, share.kernel, _PASSING, share.reads, share.writes, 1, deal.pieces, turns=program)
 
 
 def _to_widening(access: Access) -> Access:
     return access._replace(stream=input_stream(widening_name(access.stream)))
 
 
-def _whole_tokens(deal: _Deal, part: str) -> Program:
-    """What the task does that deals out tokens, as one that writes such a part behind the last piece of each."""
+def _behind_last(program: Program, stream: str, pieces: int) -> Program:
+    """What a task does that writes tokens, as one that writes those of this stream behind the last piece of each."""
 
     def at_end(nest: LoopNest) -> LoopNest:
-        last = Gate(len(nest.trips), deal.pieces - 1, deal.pieces)
-        writes = tuple(a._replace(gates=(*a.gates, last)) for a in nest.writes if a.stream == part)
-        return replace(nest, trips=(*nest.trips, deal.pieces), writes=writes)
+        last = Gate(len(nest.trips), pieces - 1, pieces)
+        writes = tuple(a._replace(gates=(*a.gates, last)) for a in nest.writes if a.stream == stream)
+        return replace(nest, trips=(*nest.trips, pieces), writes=writes)
 
-    return with_nests(deal.task.program, at_end)
+    return with_nests(program, at_end)
 
 
 def shares(task: Task) -> bool:

@@ -202,28 +202,12 @@ class Abreast(NamedTuple):
         """What a task that is interleaved does, `program` being what it does for one row: so often as the argument
         `SEVERAL` says.
         """
-        argument = Argument(SEVERAL, self.each)
-
-        def each(nest: LoopNest) -> LoopNest:
-            loop = len(nest.trips)
-            reads, writes = (tuple(self._once(access, loop) for access in side) for side in (nest.reads, nest.writes))
-            trips, bounds = (*nest.trips, self.each), (*nest.bounds, BoundLoop(loop, argument))
-            return replace(nest, trips=trips, reads=reads, writes=writes, bounds=bounds)
-
-        return with_nests(program, each)
+        bound = Argument(SEVERAL, self.each)
+        return _looped(program, self.each, lambda access, loop: [self._once(access, loop)], bound)
 
     def _in_turns(self, program: Program, copy: int, rows: int) -> Program:
-        """What a copy does for so many of its rows, in a loop inside of all that it does for one."""
-
-        def each(nest: LoopNest) -> LoopNest:
-            loop = len(nest.trips)
-            reads, writes = (
-                tuple(one for access in side for one in self._turns_of(access, loop, copy, rows))
-                for side in (nest.reads, nest.writes)
-            )
-            return replace(nest, trips=(*nest.trips, rows), reads=reads, writes=writes)
-
-        return with_nests(program, each)
+        """What a copy does for so many of its rows."""
+        return _looped(program, rows, lambda access, loop: self._turns_of(access, loop, copy, rows))
 
     def _turns_of(self, access: Access, loop: int, copy: int, rows: int) -> Iterator[Access]:
         stream, gates = access
@@ -237,6 +221,22 @@ class Abreast(NamedTuple):
         """What is loaded for all rows comes with the first of them."""
         once = self.passing.get(access.stream) in ONCE
         return access._replace(gates=(*access.gates, Gate(loop, 0, 1))) if once else access
+
+
+def _looped(
+    program: Program, rows: int, of: Callable[[Access, int], Iterable[Access]], bound: Argument | None = None
+) -> Program:
+    """The program with a loop over `rows` inside of all that it does, as often as `bound` says where there is one; `of`
+    an access and the loop's number, what stands for the access.
+    """
+
+    def each(nest: LoopNest) -> LoopNest:
+        loop = len(nest.trips)
+        reads, writes = (tuple(one for a in side for one in of(a, loop)) for side in (nest.reads, nest.writes))
+        bounds = nest.bounds if bound is None else (*nest.bounds, BoundLoop(loop, bound))
+        return replace(nest, trips=(*nest.trips, rows), reads=reads, writes=writes, bounds=bounds)
+
+    return with_nests(program, each)
 
 
 def _renamed(program: Program, names: Mapping[str, str]) -> Program:
