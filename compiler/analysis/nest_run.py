@@ -141,7 +141,7 @@ class _Run:
         waits = last - first - (high - low) * self.ii
         beside = self._beside_stalls(write) if waits > KNEE_SHARE * (last - first) else set[int]()
         beside |= _around_last_burst(write)
-        inner = [self._knee(write, token) for token in beside if 0 < token < write.tokens]
+        inner = [self._knee(write, token) for token in sorted(beside) if 0 < token < write.tokens]
         return Arrival(first, last).bent(inner, write.tokens)
 
     def _beside_stalls(self, write: Passage) -> set[int]:
