@@ -16,9 +16,11 @@ from bench.workload import bundle_cache
 from compiler.errors import MillraceError, ToolError
 from compiler.frontend.bundle import import_model
 from compiler.graph.task_graph import TaskKind
+from compiler.native import find_compiler
 from compiler.options import Knobs, Workload
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import load_platform
+from compiler.process import Limits, run_process
 from compiler.proof.csim import Proven, prove, read_design_to_prove
 from compiler.proof.runs import QUICK, Subject, Trial
 from compiler.proof.verdict import Verdict
@@ -31,8 +33,6 @@ from compiler.simulator.csim.build import (
     kernel_flags,
     runtime_object,
 )
-from compiler.simulator.csim.process import Limits, run_process
-from compiler.simulator.native import find_compiler
 from compiler.targets.interface import Interface, plan_interface
 
 _HEADER = "mutant.h"

@@ -13,11 +13,11 @@ from typing import Literal
 from bench.mutants.designs import Built, kernel_command, read, task_command
 from bench.mutants.draw import Mutant
 from compiler.errors import MillraceError, ToolError, VerificationError
+from compiler.native import find_compiler
+from compiler.process import Limits, run_process
 from compiler.proof.runs import Trial
 from compiler.proof.verdict import Verdict
 from compiler.simulator.csim.errors import DeadlockError, LeftoverError, SimulationTimeoutError, TaskFaultError
-from compiler.simulator.csim.process import Limits, run_process
-from compiler.simulator.native import find_compiler
 
 Fate = Literal["check", "crash", "deadlock", "time-out", "survived"]
 _CRASHES = ("a crash:", "an arithmetic fault", "exceed its stack", "it throws")

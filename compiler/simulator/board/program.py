@@ -9,8 +9,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from compiler.process import Finished
 from compiler.simulator.csim.execute import failure
-from compiler.simulator.csim.process import Finished
 
 _TAIL_BYTES = 1 << 20
 _LINE = b"done\n"

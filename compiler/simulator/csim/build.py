@@ -18,9 +18,9 @@ from threading import Event
 
 from compiler.errors import ToolError
 from compiler.machine import most_jobs
+from compiler.native import built, find_compiler, own_folder
+from compiler.process import Finished, Limits, run_process
 from compiler.simulator.csim.objects import Objects
-from compiler.simulator.csim.process import Finished, Limits, run_process
-from compiler.simulator.native import built, find_compiler, own_folder
 
 INCLUDE_DIR = Path(__file__).resolve().parents[1] / "include"
 RUNTIME_SOURCE = INCLUDE_DIR / "millrace" / "runtime.cpp"

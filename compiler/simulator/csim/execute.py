@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler.errors import ToolError
+from compiler.process import Finished, Limits, run_process
 from compiler.simulator.csim.errors import (
     BlockedTask,
     DeadlockError,
@@ -15,7 +16,6 @@ from compiler.simulator.csim.errors import (
     TaskFaultError,
     UnreadStream,
 )
-from compiler.simulator.csim.process import Finished, Limits, run_process
 
 _TAIL_CHARACTERS = 4000
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from compiler.errors import ToolError, VerificationError
 from compiler.graph.program import Access, LoopNest, Program
-from compiler.simulator.native import built
+from compiler.native import built
 from compiler.simulator.timing.network import FifoRun, Network, Outcome, Process, ProcessRun, Timeline
 
 SOURCE = Path(__file__).with_name("core")

@@ -1,4 +1,4 @@
-"""What the simulators have in C++ is compiled once, whole, and where only its user may write."""
+"""What we have in C++ is compiled once, whole, and where only its user may write."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compiler.errors import ToolError
-from compiler.simulator.native import built
+from compiler.native import built
 
 
 @pytest.fixture

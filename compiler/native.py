@@ -1,4 +1,4 @@
-"""The simulators' own C++, compiled with g++ once: where its sources are, or else in a folder of this user."""
+"""Our own C++, compiled with g++ once: where its sources are, or else in a folder of this user."""
 
 import hashlib
 import os
@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from compiler.errors import ToolError
-from compiler.simulator.csim.process import Limits, run_process
+from compiler.process import Limits, run_process
 
 _BUILT = "_build"
 _BUILD_SECONDS = 300
@@ -52,7 +52,7 @@ def find_compiler(name: str) -> str:
     path = shutil.which(name)
     if path is None:
         raise ToolError(
-            f"{name} was not found; designs are simulated with it. Install it with "
+            f"{name} was not found; designs are estimated and simulated with it. Install it with "
             "`apt-get install g++` (Debian, Ubuntu), `dnf install gcc-c++` (Fedora, RHEL) or `apk add g++` (Alpine)"
         )
     return path
@@ -88,6 +88,6 @@ def _compile(command: Sequence[str], target: Path) -> Path:
     finished = run_process([compiler, *command[1:], str(target)], target.parent, Limits(_BUILD_SECONDS))
     if finished.returncode != 0:
         source = Path(command[-2]).name
-        raise ToolError(f"{source} of the simulators does not compile:\n{finished.stderr[-4000:]}")
+        raise ToolError(f"{source} does not compile:\n{finished.stderr[-4000:]}")
     target.chmod(0o755)
     return target
