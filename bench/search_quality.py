@@ -107,7 +107,7 @@ def code_digest() -> str:
     whole = hashlib.sha256()
     for folder in ("compiler", "dse"):
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in (".py", ".toml", ".json"):
+            if path.suffix in (".py", ".cpp", ".h", ".toml", ".json"):
                 whole.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
     return whole.hexdigest()[:16]
 

@@ -10,12 +10,12 @@ relay.
 long, is what remains of the error.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from compiler.analysis.nest_run import Arrival, LoadedStream, Step, TaskTime, ran
+from compiler.analysis.core import Numbers, Words, core, numbers, pointer, words
+from compiler.analysis.nest_run import TaskTime, nest_words
 from compiler.analysis.relays import RELAY_DEPTH, relays
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.analysis.turns import schedule_turns, takes_turns
@@ -24,81 +24,84 @@ from compiler.graph.same import Same
 from compiler.graph.task_graph import LoadTask, StoreTask, Task, TaskGraph
 from compiler.platforms.platform import Platform
 
+_NO_DRAIN = -1  # as core/nest_run.h has it
+
 
 class _Process(NamedTuple):
-    """A task that is no load, and the streams at its ports; `carriers` that bring its `Step.loaded`, in their order: a
-    load each, and the relays behind it.
-    """
+    """A task that is no load, as the core reads it, and the streams at its ports."""
 
-    name: str
-    step: Step
+    words: Words
     reads: tuple[str, ...]
     writes: tuple[str, ...]
-    carriers: tuple[tuple[str, ...], ...] = ()
 
 
 class _Loaded(NamedTuple):
-    """A stream from HBM: its load and the relays behind that, cycles of the load where nobody holds it up, and tokens
-    that are on their way in front of the stream's FIFO while its reader stalls.
+    """A stream from HBM: its load and the relays behind that, by number, cycles of the load where nobody holds it up,
+    and tokens that are on their way in front of the stream's FIFO while its reader stalls.
     """
 
-    carriers: tuple[str, ...]
+    carriers: tuple[int, ...]
     busy: float
     ahead: int
 
 
 class _Plan(NamedTuple):
-    """What is the same in all schedules of these tasks: tasks that are neither loads nor relays behind them, in order;
-    `times` of those where nobody holds them up, in the order of all tasks, and what they push.
+    """What is the same in all schedules of these tasks: tasks that are neither loads nor relays behind them, in order,
+    as the core reads them; start and end of all tasks where nobody holds them up, and for how long they are busy; when
+    what is loaded comes.
     """
 
-    processes: Sequence[_Process]
-    times: Mapping[str, TaskTime]
-    arrivals: Mapping[str, Arrival]
+    words: Words
+    numbers: Numbers
+    times: Numbers
+    busy: Sequence[float]
+    loaded: Numbers
 
 
 @lru_cache(maxsize=16384)  # with one other knob most tasks are the same
 def _process(task: Task) -> _Process:
-    """A task where no input comes from HBM."""
-    timing = task.timing
-    step = Step(timing, timing.passages(task.reads), timing.passages(task.writes), float(timing.iterations * timing.ii))
     reads, writes = (tuple([access.stream for access in side]) for side in (task.reads, task.writes))
-    return _Process(task.name, step, reads, writes)
-
-
-def _behind_loads(process: _Process, loaded: Mapping[str, _Loaded]) -> _Process:
-    """With what comes from HBM, by the stream that brings it."""
-    name, step, reads, writes, _ = process
-    found = [(number, loaded[stream]) for number, stream in enumerate(reads) if stream in loaded]
-    inputs = tuple([LoadedStream(number, one.busy, one.ahead) for number, one in found])
-    return _Process(name, replace(step, loaded=inputs), reads, writes, tuple([one.carriers for _, one in found]))
+    return _Process(nest_words(task.timing, task.reads, task.writes), reads, writes)
 
 
 @lru_cache(maxsize=1)  # two schedules are made of a design, one after the other
-def _plan(same: Same[tuple[Task, ...]], platform: Platform) -> _Plan:
-    tasks = same.value
+def _plan(same: Same[tuple[Task, ...]], streams: tuple[str, ...], platform: Platform) -> _Plan:
+    tasks, number = same.value, {name: n for n, name in enumerate(streams)}
     moves = transfer_cycles(tasks, platform)
-    times, arrivals = dict.fromkeys([task.name for task in tasks], TaskTime(0.0, 0.0, 0.0)), dict[str, Arrival]()
-    loaded: dict[str, _Loaded] = {}
-    processes: list[_Process] = []
-    for task in tasks:
+    times, busy, arrivals = numbers(), list[float](), dict[str, tuple[float, float]]()
+    loaded, described, count, of_processes = dict[str, _Loaded](), words(), 0, numbers()
+    for place, task in enumerate(tasks):
         if isinstance(task, LoadTask):
             first, span, stream = float(task.timing.depth), moves[task.name], task.writes[0].stream
-            arrivals[stream], times[task.name] = Arrival(first, first + span), TaskTime(0.0, first + span, span)
-            loaded[stream] = _Loaded((task.name,), span, adapter_tokens(task, platform))
+            arrivals[stream] = first, first + span
+            times.extend((0.0, first + span))
+            busy.append(span)
+            loaded[stream] = _Loaded((place,), span, adapter_tokens(task, platform))
             continue
         if relays(task) and (before := loaded.get(task.reads[0].stream)) is not None:
-            came, depth, stream = arrivals[task.reads[0].stream], task.timing.depth, task.writes[0].stream
-            arrivals[stream] = Arrival(came.first + depth, came.last + depth)
-            times[task.name] = TaskTime(came.first, came.last + depth, float(task.iterations))
-            loaded[stream] = _Loaded((*before.carriers, task.name), before.busy, before.ahead + RELAY_DEPTH)
+            (first, last), depth, stream = arrivals[task.reads[0].stream], task.timing.depth, task.writes[0].stream
+            arrivals[stream] = first + depth, last + depth
+            times.extend((first, last + depth))
+            busy.append(float(task.iterations))
+            loaded[stream] = _Loaded((*before.carriers, place), before.busy, before.ahead + RELAY_DEPTH)
             continue
-        process = _process(task)
-        if isinstance(task, StoreTask):
-            step = replace(process.step, busy=moves[task.name], drain=platform.hbm.write_response_cycles)
-            process = process._replace(step=step)
-        processes.append(process if loaded.keys().isdisjoint(process.reads) else _behind_loads(process, loaded))
-    return _Plan(processes, times, arrivals)
+        process, stores = _process(task), isinstance(task, StoreTask)
+        times.extend((0.0, 0.0))
+        busy.append(moves[task.name] if stores else float(task.iterations * task.timing.ii))
+        of_processes.append(busy[-1])
+        found = [(n, loaded[stream]) for n, stream in enumerate(process.reads) if stream in loaded]
+        of_processes.extend(one.busy for _, one in found)
+        described.append(place)
+        described += process.words
+        described.append(platform.hbm.write_response_cycles if stores else _NO_DRAIN)
+        described.extend(number[stream] for stream in (*process.reads, *process.writes))
+        described.append(len(found))
+        for input_, one in found:
+            described.extend((input_, one.ahead, len(one.carriers), *one.carriers))
+        count += 1
+    head = (len(streams), len(arrivals), *(number[stream] for stream in arrivals), count)
+    came = numbers(cycle for both in arrivals.values() for cycle in both)
+    return _Plan(words(head) + described, of_processes, times, busy, came)
 
 
 def schedule(
@@ -119,15 +122,8 @@ def schedule(
 
 
 def _in_order(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
-    plan, stream = _plan(Same(tasks.tasks), platform), tasks.stream
-    times, arrivals = dict(plan.times), dict(plan.arrivals)
-    for name, step, reads, writes, carriers in plan.processes:
-        loaded = step.loaded if carriers else ()
-        stocks = tuple([stream[reads[number]].depth + ahead for number, _, ahead in loaded])
-        run = ran(step, tuple([arrivals[read] for read in reads]), stocks)
-        times[name] = run.time
-        for behind, end in zip(carriers, run.ends, strict=True):
-            if end is not None:
-                times |= {carrier: times[carrier]._replace(end=end) for carrier in behind}
-        arrivals |= zip(writes, run.pushed, strict=True)
-    return times
+    plan = _plan(Same(tasks.tasks), tuple([stream.name for stream in tasks.streams]), platform)
+    depths, times = words([stream.depth for stream in tasks.streams]), plan.times[:]
+    core().millrace_walk_in_order(*map(pointer, (plan.words, plan.numbers, depths, times, plan.loaded)))
+    found = zip(tasks.tasks, times[::2], times[1::2], plan.busy, strict=True)
+    return {task.name: TaskTime(start, end, busy) for task, start, end, busy in found}

@@ -7,13 +7,13 @@ task, whichever holds up the others. Filling counts once, in the first round.
 """
 
 import sys
-from collections import defaultdict, deque
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from compiler.analysis.nest_run import Arrival, Knee, LoadedStream, RunOfNest, Step, TaskTime, ran
+from compiler.analysis.core import Words, core, numbers, pointer, words, zeros
+from compiler.analysis.nest_run import TaskTime, nest_words
 from compiler.analysis.relays import RELAY_DEPTH
 from compiler.analysis.rounds import FEW, shortened, spare_rounds
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
@@ -44,54 +44,7 @@ from compiler.platforms.platform import Platform
 ROUNDS = 4  # that are walked first, and twice as many where they differ
 MANY = range(FEW + 1, sys.maxsize)  # of which some are left out
 EVEN = 0.001  # by how much of their length two rounds that are called equal may differ
-_GRAIN = 64  # of a cycle: rounds of equal length are then equal numbers, and nests that ran alike are known again
-
-
-@dataclass
-class _Queue:
-    """Tokens of a stream that have been written and not yet read: how many, and when they came."""
-
-    pieces: deque[tuple[int, Arrival]] = field(default_factory=deque[tuple[int, Arrival]])
-    held: int = 0
-
-    def put(self, count: int, arrival: Arrival) -> None:
-        self.pieces.append((count, arrival))
-        self.held += count
-
-    def take(self, count: int) -> Arrival:
-        """When the next `count` tokens came."""
-        self.held -= count
-        pieces = self.pieces
-        if count and pieces[0][0] == count:
-            return pieces.popleft()[1]
-        parts: list[tuple[int, Arrival]] = []
-        while count:
-            there, arrival = pieces.popleft()
-            if there > count:
-                pieces.appendleft((there - count, _part(arrival, there, count, there)))
-                there, arrival = count, _part(arrival, there, 0, count)
-            parts.append((there, arrival))
-            count -= there
-        return parts[0][1] if len(parts) == 1 else _joined(parts)
-
-
-def _part(arrival: Arrival, held: int, begin: int, end: int) -> Arrival:
-    """Of tokens `begin` to `end` (from 0) of `held`."""
-    first, last = arrival.at(begin + 1, held), arrival.at(end, held)
-    inside = (Knee(knee.number - begin, knee.cycle) for knee in arrival.knees if begin < knee.number - 1 < end - 1)
-    return Arrival(first, last, tuple(inside))
-
-
-def _joined(parts: list[tuple[int, Arrival]]) -> Arrival:
-    """Of all parts together, with the knees that are farthest from an even pace."""
-    knees: list[Knee] = []
-    before = 0
-    for held, arrival in parts:
-        knees.append(Knee(before + 1, arrival.first))
-        knees += [Knee(before + number, cycle) for number, cycle in arrival.knees]
-        before += held
-        knees.append(Knee(before, arrival.last))
-    return Arrival(parts[0][1].first, parts[-1][1].last).bent(knees[1:], before)
+_OF_RUN = 8  # numbers of a task that the core tells
 
 
 class _Source(NamedTuple):
@@ -113,37 +66,25 @@ class _Source(NamedTuple):
         return _Source((*self.tasks, task.name), self.stream, begin, self.each * pieces, ahead)
 
 
-class _Nest:
-    """A nest of a task: what is the same in all rounds and with all FIFOs."""
+class _Nest(NamedTuple):
+    """A nest of a task, as the core reads it, its streams, and how many tokens it reads of each."""
 
-    def __init__(self, task: Task, nest: LoopNest, sources: Mapping[str, _Source], moved: float) -> None:
+    words: Words
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    read: tuple[int, ...]
+    iterations: int
+
+    @classmethod
+    def of(cls, task: Task, nest: LoopNest) -> "_Nest":
         timing = TimingSpec(nest.trips, task.timing.ii, task.timing.depth, task.timing.style)
-        reads, writes = map(timing.passages, (nest.reads, nest.writes))
-        self.read, self.written = ([passage.tokens for passage in side] for side in (reads, writes))
-        self.reads, self.writes = ([access.stream for access in side] for side in (nest.reads, nest.writes))
-        inputs = list(zip(self.reads, self.read, strict=True))
-        self.waits = [(stream, count) for stream, count in inputs if stream not in sources]
-        loaded = (
-            LoadedStream(number, count * sources[s].each, sources[s].ahead)
-            for number, (s, count) in enumerate(inputs)
-            if s in sources
-        )
-        self.busy = float(timing.iterations * timing.ii)
-        self.step = Step(timing, reads, writes, self.busy, None, tuple(loaded))
-        self._paced_for = task if isinstance(task, DmaTask) and task.credits else None
-        if self._paced_for is not None:
-            self.busy = moved * timing.iterations / task.iterations
-
-    def ran(self, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> RunOfNest:
-        """As `compiler.analysis.nest_run.ran`."""
-        run = ran(self.step, arrivals, stocks)
-        return run if self._paced_for is None else _paced(run, self._paced_for, self.busy)
+        reads, writes = (tuple([access.stream for access in side]) for side in (nest.reads, nest.writes))
+        read = tuple([timing.tokens(access) for access in nest.reads])
+        return cls(nest_words(timing, nest.reads, nest.writes), reads, writes, read, timing.iterations)
 
 
 class _Turns(NamedTuple):
-    """What a task runs, and by identity, since what is repeated is one nest, how each nest runs where no input comes
-    from HBM.
-    """
+    """What a task runs, and its nests by identity, since what is repeated is one nest."""
 
     program: Program
     nests: Mapping[int, _Nest]
@@ -152,13 +93,13 @@ class _Turns(NamedTuple):
 @lru_cache(maxsize=16384)  # with one other knob most tasks are the same
 def _turns(task: Task) -> _Turns:
     program = task.single_runs
-    return _Turns(program, {id(nest): _Nest(task, nest, {}, 0.0) for nest in nests(program) if nest.iterations})
+    return _Turns(program, {id(nest): _Nest.of(task, nest) for nest in nests(program) if nest.iterations})
 
 
 class _Plan:
     """What is the same in all schedules of these tasks."""
 
-    def __init__(self, tasks: Sequence[Task], platform: Platform) -> None:
+    def __init__(self, tasks: Sequence[Task], streams: Sequence[str], platform: Platform) -> None:
         self.moves = transfer_cycles(tasks, platform)
         turns = {task.name: _turns(task) for task in tasks}
         self.programs = {name: of_task.program for name, of_task in turns.items()}
@@ -181,13 +122,32 @@ class _Plan:
             stream: [other for other in from_one_load[source.tasks[0]] if self.sources[other].stream != source.stream]
             for stream, source in self.sources.items()
         }
-        self.nests = {task.name: self._nests(task, turns[task.name]) for task in self.runs}
+        self.nests = {task.name: turns[task.name].nests for task in self.runs}
+        self.words, self.numbers = words((platform.hbm.write_response_cycles,)), numbers()
+        self._describe({name: n for n, name in enumerate(streams)})
 
-    def _nests(self, task: Task, turns: _Turns) -> Mapping[int, _Nest]:
-        if not task.credits and self.sources.keys().isdisjoint([read.stream for read in task.reads]):
-            return turns.nests
-        moved = self.moves.get(task.name, 0.0)
-        return {id(nest): _Nest(task, nest, self.sources, moved) for nest in nests(turns.program) if nest.iterations}
+    def _describe(self, number: Mapping[str, int]) -> None:
+        """As the core reads it; `number` of each stream."""
+        carrier = {name: n for n, name in enumerate(self.carriers)}
+        self.words.extend((len(number), len(carrier), len(self.sources)))
+        for stream, source in self.sources.items():
+            behind = [number[other] for other in self.behind[stream]]
+            through = [carrier[task] for task in source.tasks]
+            self.words.extend((number[stream], len(behind), *behind, len(through), *through))
+            self.numbers.extend((source.begin, source.each))
+        self.words.append(len(self.runs))
+        for task in self.runs:
+            paced, moves = isinstance(task, DmaTask) and bool(task.credits), self.moves.get(task.name, 0.0)
+            found, kind = self.nests[task.name].values(), 1 if isinstance(task, LoadTask) else 2
+            stores = isinstance(task, StoreTask) and not paced
+            self.words.extend((task.timing.gap, task.timing.depth, kind if paced else 0, stores, len(found)))
+            self.numbers.append(moves)
+            for nest in found:
+                self.words += nest.words
+                self.words.extend([number[stream] for stream in (*nest.reads, *nest.writes)])
+                self.words.extend([self.sources[stream].ahead for stream in nest.reads if stream in self.sources])
+                busy = moves * nest.iterations / task.iterations if paced else float(nest.iterations * task.timing.ii)
+                self.numbers.append(busy)
 
     def _sources_behind(self, task: Task, platform: Platform) -> dict[str, _Source]:
         """Of what a load, or what passes on its tokens, writes, by stream; nothing of what any other task does. Loads
@@ -206,197 +166,126 @@ class _Plan:
 
 
 @lru_cache(maxsize=1)  # two schedules are made of a design, one after the other
-def _plan(same: Same[tuple[Task, ...]], platform: Platform) -> _Plan:
-    return _Plan(same.value, platform)
-
-
-class _Clock:
-    """A task between its nests. `left` has how many of them are to come when a round ends, `rounds` the ends so far."""
-
-    def __init__(self, task: Task, program: Program, plan: _Plan) -> None:
-        self.task, of_task = task, plan.nests[task.name]
-        order, self.left = _order(Same(program))
-        self.nests = deque([of_task[nest] for nest in order])
-        self.start: float | None = None
-        self.free = self.end = self.busy = 0.0
-        self.rounds = list[float]()
-
-    @property
-    def is_even(self) -> bool:
-        """Whether its last two rounds took equally long."""
-        if len(self.rounds) < 3:
-            return not self.rounds
-        before, middle, last = self.rounds[-3:]
-        return abs((last - middle) - (middle - before)) <= EVEN * (last - middle)
-
-
-class _Order(NamedTuple):
-    """Nests as a program runs them, by identity, and how many are left at each end of a round of the outermost
-    repetitions.
-    """
-
-    nests: tuple[int, ...]
-    left: Collection[int]
+def _plan(same: Same[tuple[Task, ...]], streams: tuple[str, ...], platform: Platform) -> _Plan:
+    return _Plan(same.value, streams, platform)
 
 
 @lru_cache(maxsize=16384)  # with one other knob most programs are the same
-def _order(same: Same[Program]) -> _Order:
-    program = same.value
-    order = tuple([id(nest) for nest in walked(program) if nest.iterations])
-    lengths = [
-        (sum(1 for nest in walked((part,)) if nest.iterations), part.times if isinstance(part, Repeat) else 1)
-        for part in program
-    ]
-    left, found = len(order), set[int]()
-    for length, times in lengths:
-        if times > 1:
-            found |= {left - length // times * (n + 1) for n in range(times)}
-        left -= length
-    return _Order(order, found)
+def _order(same: Same[Program], whole: Same[Program]) -> Words:
+    """Nests as a program runs them: how many, the number of each among those of the `whole` program, and whether a
+    round of an outermost repetition ends with it.
+    """
+    number = dict[int, int]()
+    for nest in nests(whole.value):
+        if nest.iterations:
+            number.setdefault(id(nest), len(number))
+    order, ends = list[int](), list[int]()
+    for part in same.value:
+        inside = [number[id(nest)] for nest in walked((part,)) if nest.iterations]
+        times = part.times if isinstance(part, Repeat) else 1
+        each = len(inside) // times if times > 1 else 0
+        order += inside
+        ends += [int(each > 0 and n % each == 0) for n in range(1, len(inside) + 1)]
+    return words((len(order), *order, *ends))
+
+
+class _Rounds(NamedTuple):
+    """How a task ran: nests that it has behind it, rounds, and the ends of the last three."""
+
+    nests: int
+    number: int
+    ends: tuple[float, float, float]
+
+    @property
+    def is_even(self) -> bool:
+        """Whether the last two took equally long."""
+        if self.number < 3:
+            return not self.number
+        before, middle, last = self.ends
+        return abs((last - middle) - (middle - before)) <= EVEN * (last - middle)
+
+    @property
+    def period(self) -> float:
+        return self.ends[-1] - self.ends[-2]
 
 
 class _Walk:
-    """One walk over all nests of all tasks."""
+    """One walk over all nests of all tasks. Raises UnsupportedError where a task needs, within one nest, what it makes
+    in it.
+    """
 
-    def __init__(self, tasks: TaskGraph, platform: Platform, plan: _Plan, programs: Mapping[str, Program]) -> None:
-        self.tasks, self.platform, self.plan, self.sources = tasks, platform, plan, plan.sources
-        self.queues = {stream.name: _Queue() for stream in tasks.streams}
-        for stream in tasks.streams:
-            if stream.initial:
-                self.queues[stream.name].put(stream.initial, Arrival(0.0, 0.0))
-        self.clocks = [_Clock(task, programs[task.name], plan) for task in plan.runs]
-        self.given = {stream: source.begin for stream, source in plan.sources.items()}  # the last tokens so far
-        self.carriers = plan.carriers
-        self.carried = dict[str, float]()  # when the last tokens so far came, by carrier
+    def __init__(self, tasks: TaskGraph, plan: _Plan, programs: Mapping[str, Program]) -> None:
+        self.tasks, self.plan = tasks, plan
+        orders = words()
+        for task in plan.runs:
+            orders += _order(Same(programs[task.name]), Same(plan.programs[task.name]))
+        streams = words([number for stream in tasks.streams for number in (stream.depth, stream.initial)])
+        told = numbers(zeros(_OF_RUN * len(plan.runs) + 2 * len(plan.carriers)))
+        held = words(zeros(len(tasks.streams)))
+        ended = core().millrace_walk(*map(pointer, (plan.words, plan.numbers, streams, orders, told, held)))
+        self.times, self.rounds = dict(plan.carriers), dict[str, _Rounds]()
+        found = iter(told)
+        of_runs = {task.name: [next(found) for _ in range(_OF_RUN)] for task in plan.runs}
+        for name in plan.carriers:
+            late, end = next(found), next(found)
+            if late:
+                self.times[name] = self.times[name]._replace(end=end)
+        for name, (start, end, busy, done, count, *ends) in of_runs.items():
+            self.times[name] = TaskTime(start, end, busy)
+            self.rounds[name] = _Rounds(int(done), int(count), (ends[0], ends[1], ends[2]))
+        if not ended:
+            raise UnsupportedError(self._why(orders, dict(zip([s.name for s in tasks.streams], held, strict=True))))
 
     @property
     def is_even(self) -> bool:
         """Whether rounds took equally long, of all tasks."""
-        return all(clock.is_even for clock in self.clocks)
+        return all(rounds.is_even for rounds in self.rounds.values())
 
-    def times(self) -> dict[str, TaskTime]:
-        """When each task runs. Raises UnsupportedError where a task needs, within one nest, what it makes in it."""
-        waiting = [clock for clock in self.clocks if clock.nests]
-        while waiting:
-            moved = False
-            for clock in waiting:
-                while clock.nests and self._has_all(clock.nests[0]):
-                    self._run(clock, clock.nests.popleft())
-                    moved = True
-            waiting = [clock for clock in waiting if clock.nests]
-            if not moved:
-                raise UnsupportedError(self._why(waiting[0]))
-        ended = {name: self.carriers[name]._replace(end=end) for name, end in self.carried.items()}
-        found = {c.task.name: TaskTime(c.start or 0.0, c.end, c.busy) for c in self.clocks}
-        return {**self.carriers, **ended, **found}
-
-    def extended(self, few: Mapping[str, TaskTime], left: int) -> dict[str, TaskTime]:
+    def extended(self, left: int) -> dict[str, TaskTime]:
         """The times of this walk with so many rounds more, all as long as the last one."""
-        period = {c.task.name: c.rounds[-1] - c.rounds[-2] for c in self.clocks if c.rounds}
+        period = {name: rounds.period for name, rounds in self.rounds.items() if rounds.number}
         longest = max(period.values())
         late, found = set(period), dict[str, TaskTime]()
         for task in self.tasks.tasks:
-            name, (start, end, busy) = task.name, few[task.name]
+            name, (start, end, busy) = task.name, self.times[task.name]
             if not late.isdisjoint([self.tasks.stream[read.stream].source for read in task.reads]):
                 late.add(name)
-            if name in self.carriers:
+            if name in self.plan.carriers:
                 found[name] = TaskTime(start, max(end + left * longest, busy), busy)
             elif name in late:
                 start += 0 if name in period else left * longest
                 busy = self.plan.moves.get(name, float(task.iterations * task.timing.ii))
                 found[name] = TaskTime(start, end + left * period.get(name, longest), busy)
             else:
-                found[name] = few[name]
+                found[name] = self.times[name]
         return found
 
-    def _has_all(self, nest: _Nest) -> bool:
-        queues = self.queues
-        for stream, count in nest.waits:  # noqa: SIM110 # asked over and over
-            if queues[stream].held < count:
-                return False
-        return True
-
-    def _why(self, clock: _Clock) -> str:
-        short = [stream for stream, count in clock.nests[0].waits if self.queues[stream].held < count]
+    def _why(self, orders: Words, held: Mapping[str, int]) -> str:
+        """Of the first task that has not ended."""
+        begin, left = 0, iter(self.plan.runs)
+        while (done := self.rounds[(task := next(left)).name].nests) == orders[begin]:
+            begin += 1 + 2 * orders[begin]
+        nest = list(self.plan.nests[task.name].values())[orders[begin + 1 + done]]
+        counts = zip(nest.reads, nest.read, strict=True)
+        short = [stream for stream, count in counts if stream not in self.plan.sources and held[stream] < count]
         return (
-            f"{clock.task.name} waits for tokens of {', '.join(short)} that are written only while it runs, or "
+            f"{task.name} waits for tokens of {', '.join(short)} that are written only while it runs, or "
             "never: an estimate takes loops whose rounds are nests of their own; simulate the design instead"
         )
 
-    def _arrival(self, stream: str, count: int, base: float) -> Arrival:
-        source = self.sources.get(stream)
-        if source is None:
-            return _grained(self.queues[stream].take(count), base)
-        last = self.given[stream]
-        return Arrival(_since(base, last + source.each), _since(base, last + count * source.each))
-
-    def _run(self, clock: _Clock, nest: _Nest) -> None:
-        base = clock.free
-        arrivals = tuple([self._arrival(s, n, base) for s, n in zip(nest.reads, nest.read, strict=True)])
-        stream = self.tasks.stream
-        stocks = tuple([stream[nest.reads[entry.number]].depth + entry.ahead for entry in nest.step.loaded])
-        self._note(clock, nest, nest.ran(arrivals, stocks), arrivals)
-
-    def _note(self, clock: _Clock, nest: _Nest, run: RunOfNest, arrivals: tuple[Arrival, ...]) -> None:
-        base = clock.free
-        for (number, _, _), end in zip(nest.step.loaded, run.ends, strict=True):
-            stream, last = nest.reads[number], base + (arrivals[number].last if end is None else end)
-            for other in self.plan.behind[stream]:
-                self.given[other] = max(self.given[other], last)
-            self.given[stream] = last
-            for task in self.sources[stream].tasks:
-                self.carried[task] = last
-        for stream, count, arrival in zip(nest.writes, nest.written, run.pushed, strict=True):
-            self.queues[stream].put(count, _shifted(arrival, base))
-        clock.start = base + run.time.start if clock.start is None else clock.start
-        clock.end = base + run.time.end
-        clock.free = clock.end + clock.task.timing.gap
-        if len(clock.nests) in clock.left:
-            clock.rounds.append(clock.end)
-        clock.busy += nest.busy
-        if isinstance(clock.task, StoreTask) and not clock.nests and not clock.task.credits:
-            clock.busy = self.plan.moves[clock.task.name]
-            clock.end = max(clock.end, clock.start + clock.busy) + self.platform.hbm.write_response_cycles
-
-
-def _paced(run: RunOfNest, task: DmaTask, busy: float) -> RunOfNest:
-    """The run of a load or store with credits at the pace of memory: nothing of it waits in an adapter for the next."""
-    late = max(0.0, run.time.start + busy + task.timing.depth - run.time.end)
-    first = 0.0 if isinstance(task, LoadTask) else late  # a credit comes behind the last word
-    pushed = tuple([Arrival(a.first + first, a.last + late) for a in run.pushed])
-    return RunOfNest(TaskTime(run.time.start, run.time.end + late, busy), pushed, run.ends)
-
-
-def _shifted(arrival: Arrival, by: float) -> Arrival:
-    first, last, knees = arrival
-    bent = tuple([Knee(number, cycle + by) for number, cycle in knees]) if knees else ()
-    return Arrival(first + by, last + by, bent)
-
-
-def _grained(arrival: Arrival, base: float) -> Arrival:
-    """In cycles since `base`."""
-    first, last, knees = arrival
-    bent = tuple([Knee(number, _since(base, cycle)) for number, cycle in knees]) if knees else ()
-    return Arrival(_since(base, first), _since(base, last), bent)
-
-
-def _since(base: float, cycle: float) -> float:
-    return round((cycle - base) * _GRAIN) / _GRAIN
-
 
 def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
-    """When each task runs, in cycles since its kernel started. Raises UnsupportedError, see `_Walk.times`."""
-    plan = _plan(Same(tasks.tasks), platform)
+    """When each task runs, in cycles since its kernel started. Raises UnsupportedError, see `_Walk`."""
+    plan = _plan(Same(tasks.tasks), tuple([stream.name for stream in tasks.streams]), platform)
     passed = [stream for stream in tasks.streams if stream.name not in plan.sources]
     rounds, programs = ROUNDS, plan.programs
     while left := spare_rounds(programs, passed, rounds, MANY, inside=False):
         few_rounds = {name: shortened(p, left, MANY, inside=False) for name, p in programs.items()}
-        walk = _Walk(tasks, platform, plan, few_rounds)
-        few = walk.times()
+        walk = _Walk(tasks, plan, few_rounds)
         if walk.is_even:
-            return walk.extended(few, left)
+            return walk.extended(left)
         rounds *= 2
-    return _Walk(tasks, platform, plan, programs).times()
+    return _Walk(tasks, plan, programs).times
 
 
 def takes_turns(tasks: Sequence[Task], streams: Sequence[Stream]) -> bool:

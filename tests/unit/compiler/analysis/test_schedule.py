@@ -7,7 +7,6 @@ from small_graphs import mlp, quantised
 from tasks_by_hand import compute
 from tasks_by_hand import load as load_by_hand
 
-from compiler.analysis.nest_run import Arrival, Knee, Step, ran
 from compiler.analysis.relays import relayed, relays
 from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
@@ -44,25 +43,6 @@ def error(tasks: TaskGraph) -> float:
     tasks.verify()
     _, lengths = schedule(tasks, U55C)
     return sum(lengths) / simulate(tasks, U55C, buckets=0).cycles - 1
-
-
-def test_tokens_arrive_at_an_even_pace_to_the_knee_and_from_there():
-    arrival = Arrival(10.0, 100.0, (Knee(5, 20.0),))
-    assert [arrival.at(n, 21) for n in (1, 3, 5, 13, 21)] == [10.0, 15.0, 20.0, 60.0, 100.0]
-    assert Arrival(10.0, 30.0).at(2, 3) == 20.0
-    assert Arrival(7.0, 7.0).at(1, 1) == 7.0
-
-
-@pytest.mark.parametrize("ii", [1, 3])
-@pytest.mark.parametrize("arrival", [Arrival(0.0, 0.0), Arrival(2.5, 40.25), Arrival(7.0, 900.0)])
-@pytest.mark.parametrize("trips", [(1,), (2,), (4, 5)])
-def test_two_equal_streams_are_waited_for_like_one(trips: tuple[int, ...], arrival: Arrival, ii: int):
-    timing = TimingSpec(trips, ii, 6)
-    one, two, written = (timing.passages((Access("s"),) * streams) for streams in (1, 2, 3))
-    busy = float(timing.iterations * ii)
-    for drain in (None, 9):
-        alone = ran(Step(timing, one, written, busy, drain), (arrival,), ())
-        assert alone == ran(Step(timing, two, written, busy, drain), (arrival,) * 2, ())
 
 
 def converter_that_fills_before_it_drains(consumer_ii: int) -> TaskGraph:

@@ -1,0 +1,43 @@
+"""The native core: what a search asks for most, in C++ (core/), compiled with g++ once. It is given words and numbers
+as its callers lay them out.
+"""
+
+import ctypes
+from array import array
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import TypeAlias
+
+from compiler.native import built
+
+SOURCE = Path(__file__).with_name("core")
+# no contraction: a result has the same bits on every machine
+FLAGS = ("-std=c++17", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-fno-exceptions")
+
+Words: TypeAlias = "array[int]"
+Numbers: TypeAlias = "array[float]"
+
+
+def words(values: Iterable[int] | bytes = ()) -> Words:
+    return array("q", values)
+
+
+def numbers(values: Iterable[float] | bytes = ()) -> Numbers:
+    return array("d", values)
+
+
+def zeros(count: int) -> bytes:
+    """The bytes of so many words, or numbers."""
+    return bytes(8 * count)
+
+
+@cache
+def core() -> ctypes.CDLL:
+    """The library. Raises ToolError where g++ is missing."""
+    return ctypes.CDLL(str(built(SOURCE / "core.cpp", "core.so", FLAGS)))
+
+
+def pointer(values: "Words | Numbers") -> ctypes.c_void_p:
+    """To values that somebody holds until the core has used them."""
+    return ctypes.c_void_p(values.buffer_info()[0])
