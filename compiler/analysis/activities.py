@@ -6,98 +6,37 @@ stream, a `Part` are tokens that one event writes and another one reads: the tok
 sides, so it is known which.
 """
 
-from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from compiler.analysis.affine_schedule import Window, clock, cycles_of, is_two_phase, window
-from compiler.errors import UnsupportedError
-from compiler.graph.program import SIDES, LoopNest, Program, Side
+from compiler.analysis.affine_schedule import clock, cycles_of, is_two_phase, window
+from compiler.analysis.core import Numbers, Words, numbers, words
+from compiler.graph.program import LoopNest, Program, Side
 from compiler.graph.same import Same
-from compiler.graph.task_graph import Stream, Task, TimingSpec
+from compiler.graph.task_graph import Task, TimingSpec
+
+_Rounds = tuple[tuple[int, int], ...]  # of each repetition around an event: its number, and that of the round, from 0
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
-    """`cycles` it takes when nothing blocks, `rest` until the task can begin with its next one; `depth` of its
-    pipeline; what it reads and writes, by stream.
+class Activities(NamedTuple):
+    """Activities and events of a task as the core reads them, by numbers of their own: the streams that are passed, the
+    places in the program of the repetitions, the names of the activities.
     """
 
-    name: str
-    task: str
-    cycles: float
-    rest: float
-    depth: int
-    reads: Mapping[str, Window]
-    writes: Mapping[str, Window]
-
-
-class Event(NamedTuple):
-    """An activity in a round of each repetition around it: the name of that, and the number of the round, from 0, the
-    first left out.
-    """
-
-    activity: Activity
-    rounds: tuple[tuple[str, int], ...]
-
-
-class Part(NamedTuple):
-    """Tokens of a stream that event number `source` writes, from its token number `written` on, and event `target`
-    reads, from its token number `read` on.
-    """
-
-    stream: str
-    source: int
-    written: int
-    target: int
-    read: int
-    tokens: int
-
-
-@dataclass(frozen=True)
-class Events:
-    """All events in an order in which they can be run one after the other, the next one of the same task for each that
-    has one, the parts of all streams.
-    """
-
-    events: tuple[Event, ...]
-    next: Mapping[int, int]
-    parts: tuple[Part, ...]
-
-
-def events_of(
-    tasks: Sequence[Task], programs: Mapping[str, Program], streams: Sequence[Stream], *, folded: bool = True
-) -> Events:
-    """Events of all `tasks`, which run `programs`, with their `streams`; what comes from other tasks is in no part. If
-    not `folded`, each is an activity of its own.
-
-    Raises UnsupportedError where an event needs tokens that it makes itself, or none are written.
-    """
-    names, inner = {stream.name for stream in streams}, {task.name for task in tasks}
-    events: list[Event] = []
-    after: dict[int, int] = {}
-    for task in tasks:
-        first = len(events)
-        unnamed = frozenset(a.stream for a in (*task.reads, *task.writes) if a.stream not in names)
-        events += _events(task, Same(programs[task.name]), unnamed, folded=folded)
-        after |= {n: n + 1 for n in range(first, len(events) - 1)}
-    ends = _ends(events)
-    parts = [part for stream in streams if stream.source in inner for part in _parts(stream, ends, events)]
-    place = _places(events, after, parts)
-    moved = (
-        Part(stream, place[source], written, place[target], read, tokens)
-        for stream, source, written, target, read, tokens in parts
-    )
-    ordered = sorted(range(len(events)), key=place.__getitem__)
-    return Events(tuple(events[n] for n in ordered), {place[a]: place[b] for a, b in after.items()}, tuple(moved))
+    streams: tuple[str, ...]
+    repeats: tuple[str, ...]
+    names: tuple[str, ...]
+    words: Words
+    numbers: Numbers
 
 
 @lru_cache(maxsize=16384)  # with one other knob most tasks are the same
-def _events(task: Task, same: Same[Program], unnamed: frozenset[str], *, folded: bool) -> tuple[Event, ...]:
-    """Of one task that runs this program, without what it moves on `unnamed` streams."""
-    return tuple(_Walk(task, unnamed, folded).events(same.value, f"{task.name}/", ()))
+def activities_of(task: Task, same: Same[Program], unnamed: frozenset[str], *, folded: bool) -> Activities:
+    """Of one task that runs this program, without what it moves on `unnamed` streams. If not `folded`, each event is an
+    activity of its own.
+    """
+    return _Walk(task, unnamed, folded).over(same.value)
 
 
 class _Walk:
@@ -105,101 +44,65 @@ class _Walk:
 
     def __init__(self, task: Task, unnamed: frozenset[str], folded: bool) -> None:
         self.task, self.unnamed, self.folded = task, unnamed, folded
-        self.known: dict[str, tuple[Activity, ...]] = {}
+        self.known = dict[str, range]()  # activities of a nest, by its place
+        self.streams, self.repeats, self.names = dict[str, int](), dict[str, int](), list[str]()
+        self.words, self.numbers = words(), numbers()
 
-    def events(self, program: Program, path: str, rounds: tuple[tuple[str, int], ...]) -> Iterator[Event]:
+    def over(self, program: Program) -> Activities:
+        events = list(self._events(program, f"{self.task.name}/", ()))
+        place = {event: number for number, event in enumerate(events)}
+        of_events = words((len(events),))
+        for activity, rounds in events:
+            of_events.extend((activity, len(rounds)))
+            for level, (repeat, time) in enumerate(rounds):
+                earlier = (*rounds[:level], (repeat, time - 1), *rounds[level + 1 :])
+                of_events.extend((repeat, time, place[activity, earlier] if time else -1))
+        described = words((len(self.names),)) + self.words + of_events
+        # the first rounds of what is around it are no other place
+        repeats = tuple([repeat.replace("#0", "") for repeat in self.repeats])
+        return Activities(tuple(self.streams), repeats, tuple(self.names), described, self.numbers)
+
+    def _events(self, program: Program, path: str, rounds: _Rounds) -> Iterator[tuple[int, _Rounds]]:
         for number, part in enumerate(program):
             here = f"{path}{number}"
             if isinstance(part, LoopNest):
                 if here not in self.known:
-                    self.known[here] = tuple(self._activities(here, part)) if part.iterations else ()
-                yield from (Event(activity, rounds) for activity in self.known[here])
+                    first = len(self.names)
+                    if part.iterations:
+                        self._describe(here, part)
+                    self.known[here] = range(first, len(self.names))
+                yield from ((activity, rounds) for activity in self.known[here])
                 continue
             for time in range(part.times):
                 if time and self.folded:
-                    yield from self.events(part.body, f"{here}.", (*rounds, (here, time - 1)))
+                    repeat = self.repeats.setdefault(here, len(self.repeats))
+                    yield from self._events(part.body, f"{here}.", (*rounds, (repeat, time - 1)))
                 else:
-                    yield from self.events(part.body, f"{here}#{time}.", rounds)
+                    yield from self._events(part.body, f"{here}#{time}.", rounds)
 
-    def _activities(self, name: str, nest: LoopNest) -> Iterator[Activity]:
+    def _describe(self, name: str, nest: LoopNest) -> None:
+        """What it takes when nothing blocks, and until the task can begin with its next activity."""
         task, timing = self.task, self.task.timing
         whole = TimingSpec(nest.trips, timing.ii, timing.depth, timing.style, nest.restarts, timing.gap)
-        reads, writes = (self._windows(nest, side) for side in SIDES)
         reading, writing = (clock(task, nest.iterations, reads=side)[1] for side in (True, False))
         rest = float(timing.depth - timing.ii + timing.gap)
         if is_two_phase(task):
-            yield Activity(f"{name}/fill", task.name, cycles_of(whole, reading), 0.0, timing.depth, reads, {})
-            yield Activity(f"{name}/drain", task.name, cycles_of(whole, writing), rest, timing.depth, {}, writes)
+            self._add(f"{name}/fill", cycles_of(whole, reading), 0.0, nest, ("reads",))
+            self._add(f"{name}/drain", cycles_of(whole, writing), rest, nest, ("writes",))
             return
         cycles = cycles_of(whole, reading)
-        rest += cycles_of(whole, nest.iterations) - cycles
-        yield Activity(name, task.name, cycles, rest, timing.depth, reads, writes)
+        self._add(name, cycles, rest + (cycles_of(whole, nest.iterations) - cycles), nest, ("reads", "writes"))
 
-    def _windows(self, nest: LoopNest, side: Side) -> dict[str, Window]:
-        found: dict[str, Window] = {}
-        for access in nest.reads if side == "reads" else nest.writes:
-            if access.stream not in self.unnamed:
+    def _add(self, name: str, cycles: float, rest: float, nest: LoopNest, sides: tuple[Side, ...]) -> None:
+        self.names.append(name)
+        self.words.append(self.task.timing.depth)
+        self.numbers.extend((cycles, rest))
+        for side in ("reads", "writes"):
+            accesses = (nest.reads if side == "reads" else nest.writes) if side in sides else ()
+            passed = [access for access in accesses if access.stream not in self.unnamed]
+            self.words.append(len(passed))
+            for access in passed:
                 first, span = clock(self.task, nest.iterations, reads=side == "reads")
-                found[access.stream] = window(nest.trips, access.gates, first, span)
-        return found
-
-
-_Ends = tuple[Mapping[str, list[tuple[int, int]]], Mapping[str, list[tuple[int, int]]]]
-"""By stream, the numbers of events that write it, and of those that read it, with their tokens."""
-
-
-def _ends(events: Sequence[Event]) -> _Ends:
-    written, read = defaultdict[str, list[tuple[int, int]]](list), defaultdict[str, list[tuple[int, int]]](list)
-    for number, (activity, _) in enumerate(events):
-        for name, out in activity.writes.items():
-            written[name].append((number, out.tokens))
-        for name, into in activity.reads.items():
-            read[name].append((number, into.tokens))
-    return written, read
-
-
-def _parts(stream: Stream, ends: _Ends, events: Sequence[Event]) -> Iterator[Part]:
-    """Of one stream. What it holds at first is read before anything that is written."""
-    name = stream.name
-    writers, readers = (side.get(name, []) for side in ends)
-    written = deque(writers)
-    begun, initial = 0, stream.initial  # tokens of the first writer that were read; tokens that nobody wrote
-    for target, count in readers:
-        read = min(initial, count)
-        initial -= read
-        while read < count:
-            if not written:
-                task = events[target].activity.task
-                raise UnsupportedError(f"{task} waits for tokens of {name} that nobody writes")
-            source, there = written[0]
-            some = min(count - read, there - begun)
-            yield Part(name, source, begun, target, read, some)
-            read, begun = read + some, begun + some
-            if begun == there:
-                written.popleft()
-                begun = 0
-
-
-def _places(events: Sequence[Event], after: Mapping[int, int], parts: Sequence[Part]) -> dict[int, int]:
-    """The place of each event in an order in which tokens are written by events before those that read them."""
-    leads: list[list[int]] = [[] for _ in events]
-    waits = [0] * len(events)
-    for source, target in (*after.items(), *((part.source, part.target) for part in parts)):
-        leads[source].append(target)
-        waits[target] += 1
-    ready = deque(n for n, count in enumerate(waits) if not count)
-    place: dict[int, int] = {}
-    while ready:
-        event = ready.popleft()
-        place[event] = len(place)
-        for target in leads[event]:
-            waits[target] -= 1
-            if not waits[target]:
-                ready.append(target)
-    if len(place) < len(events):
-        stuck = next(part for part in parts if part.source not in place and part.target not in place)
-        raise UnsupportedError(
-            f"{events[stuck.target].activity.task} waits for tokens of {stuck.stream} that are written only while it "
-            "runs: FIFOs by rule take loops whose rounds are nests of their own; certify the design instead"
-        )
-    return place
+                tokens, *flow = window(nest.trips, access.gates, first, span)
+                self.words.extend((self.streams.setdefault(access.stream, len(self.streams)), tokens))
+                self.numbers.extend(flow)

@@ -35,7 +35,9 @@ def zeros(count: int) -> bytes:
 @cache
 def core() -> ctypes.CDLL:
     """The library. Raises ToolError where g++ is missing."""
-    return ctypes.CDLL(str(built(SOURCE / "core.cpp", "core.so", FLAGS)))
+    library = ctypes.CDLL(str(built(SOURCE / "core.cpp", "core.so", FLAGS)))
+    library.millrace_turning.restype = ctypes.c_void_p
+    return library
 
 
 def pointer(values: "Words | Numbers") -> ctypes.c_void_p:

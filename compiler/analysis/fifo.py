@@ -16,7 +16,7 @@ asks for).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from compiler.analysis.affine_schedule import MIN_DEPTH, AffineSchedule, affine_schedule, equal_paces, own_paces
 from compiler.analysis.cycles import bridges, reconvergent_streams
@@ -51,7 +51,10 @@ def by_kernel(tasks: Sequence[Task], streams: Sequence[Stream]) -> list[KernelPa
     return [KernelPart(tuple(t), tuple(inside.get(kernel, ()))) for kernel, t in members.items()]
 
 
-def plan_schedule(part: KernelPart, equalisation: Equalisation) -> AffineSchedule:
+Schedule = AffineSchedule | TurningSchedule
+
+
+def plan_schedule(part: KernelPart, equalisation: Equalisation) -> Schedule:
     """The schedule by which the FIFOs of a kernel are sized. O(tasks + streams x loops).
 
     Raises UnsupportedError where a task waits, within one nest, for what it makes in it.
@@ -66,16 +69,20 @@ def _of_all_values(part: KernelPart, equalisation: Equalisation) -> TurningSched
     """The schedule at the largest arguments, with what short launches need: where a loop makes no iteration, or one,
     others around it hold tokens that they do not hold beside many.
     """
-    floor: dict[str, int] = {}
+    floor = dict[str, int]()
     for values in few_iterations(arguments_of(task.program for task in part.tasks)):
         short = turning_schedule([task.at(values) for task in part.tasks], part.streams, equalisation)
-        for name, depth in short.depths(swept_starts(short)).items():
+        for name, depth in short.depths(short.swept()).items():
             floor[name] = max(floor.get(name, 0), depth)
-    return replace(turning_schedule(part.tasks, part.streams, equalisation), floor=floor)
+    schedule = turning_schedule(part.tasks, part.streams, equalisation)
+    schedule.floor.update(floor)
+    return schedule
 
 
-def swept_starts(schedule: AffineSchedule) -> dict[str, float]:
+def swept_starts(schedule: Schedule) -> dict[str, float]:
     """A start of each node in cycles: the earliest, then sweeps of local moves."""
+    if isinstance(schedule, TurningSchedule):
+        return schedule.swept()
     entering, leaving = schedule.entering(), schedule.leaving()
     start = schedule.earliest({})
     prefers_late = {n: sum(e.cost for e in leaving[n]) > sum(e.cost for e in entering[n]) for n in schedule.nodes}
@@ -104,7 +111,7 @@ def _loaded(part: KernelPart) -> set[str]:
 
 
 def schedule_depths(
-    part: KernelPart, schedule: AffineSchedule, start: Mapping[str, float], equalisation: Equalisation
+    part: KernelPart, schedule: Schedule, start: Mapping[str, float], equalisation: Equalisation
 ) -> list[int]:
     """Depths, stream by stream, with which a kernel runs by its schedule, nodes started so."""
     free, planned = undemanding(part, equalisation), schedule.depths(start)

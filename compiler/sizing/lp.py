@@ -10,8 +10,16 @@ have next to no say. Where tasks take turns a stream has several edges, and cost
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compiler.analysis.affine_schedule import MIN_DEPTH, AffineSchedule, Edge
-from compiler.analysis.fifo import KernelPart, by_kernel, plan_schedule, schedule_depths, swept_starts, undemanding
+from compiler.analysis.affine_schedule import MIN_DEPTH, Edge
+from compiler.analysis.fifo import (
+    KernelPart,
+    Schedule,
+    by_kernel,
+    plan_schedule,
+    schedule_depths,
+    swept_starts,
+    undemanding,
+)
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Equalisation
 from compiler.platforms.memories import Memories
@@ -41,7 +49,7 @@ class Plan:
     """What the starts of one kernel's schedule are chosen by."""
 
     part: KernelPart
-    schedule: AffineSchedule
+    schedule: Schedule
     equalisation: Equalisation
     memories: Memories
 

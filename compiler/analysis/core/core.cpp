@@ -1,5 +1,6 @@
 // What the search asks for most, as core.py calls it.
 
+#include "turning.h"
 #include "walk.h"
 
 using namespace millrace;
@@ -19,5 +20,48 @@ void millrace_walk_in_order(
     const Int* words, const double* numbers, const Int* depths, double* times, const double* loaded
 ) {
     walk_in_order(Reader(words), Numbers(numbers), depths, times, loaded);
+}
+
+// `told`: how it went, by which task and stream it failed, and how many nodes, edges and phases it has.
+Turning* millrace_turning(const Int* words, const double* numbers, Int* told) {
+    auto* found = new Turning(Reader(words), Numbers(numbers));
+    for (const Int one :
+         {Int(found->found), found->task, found->stream, Int(found->nodes.size()), Int(found->edges.size()),
+          Int(found->phases.size())})
+        *told++ = one;
+    return found;
+}
+
+void millrace_turning_end(Turning* turning) { delete turning; }
+
+void millrace_turning_swept(const Turning* turning, double* start) {
+    for (const double one : turning->swept()) *start++ = one;
+}
+
+int millrace_turning_earliest(const Turning* turning, double* start) {
+    Starts found(start, start + turning->nodes.size() + 1);
+    const bool kept = turning->longest_paths(found, Int(found.size()) + 1);
+    std::copy(found.begin(), found.end(), start);
+    return kept;
+}
+
+void millrace_turning_depths(const Turning* turning, const double* start, Int* depths) {
+    turning->depths(start, depths);
+}
+
+// Activities of the nodes; stream, source and target of each edge, source and target of each phase; lag, base and rate
+// of each edge, lag of each phase.
+void millrace_turning_tell(const Turning* turning, Int* words, double* numbers) {
+    for (const Int node : turning->nodes) *words++ = node;
+    for (std::size_t n = 0; n < turning->edges.size(); ++n) {
+        const Edge& edge = turning->edges[n];
+        const Link& link = turning->links[n];
+        for (const Int one : {link.stream, edge.source, edge.target}) *words++ = one;
+        for (const double one : {edge.lag, link.flow.base, link.flow.rate}) *numbers++ = one;
+    }
+    for (const Edge& phase : turning->phases) {
+        for (const Int one : {phase.source, phase.target}) *words++ = one;
+        *numbers++ = phase.lag;
+    }
 }
 }

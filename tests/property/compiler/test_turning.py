@@ -12,12 +12,12 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from random_tasks import admits
 from random_turns import turning_graph
+from slow_turning import Event, TurningSchedule, events_of
+from slow_turning import turning_schedule as slow_schedule
 
-from compiler.analysis.activities import Event, events_of
 from compiler.analysis.affine_schedule import window
 from compiler.analysis.fifo import by_kernel, plan_schedule, size_fifos, swept_starts
 from compiler.analysis.turning import turning_schedule
-from compiler.analysis.turning_schedule import TurningSchedule
 from compiler.graph.program import Access, Gate, LoopNest, Program, telling_values, without_single_rounds
 from compiler.graph.task_graph import LoadTask, Task, TaskGraph
 from compiler.options import Equalisation, FifoStrategy
@@ -108,7 +108,7 @@ def test_in_all_rounds_no_token_is_read_before_it_is_written_nor_are_more_in_fli
     seed: int, equalisation: Equalisation
 ):
     graph = _small(seed)
-    schedule = turning_schedule(graph.tasks, graph.streams, equalisation)
+    schedule = slow_schedule(graph.tasks, graph.streams, equalisation)
     start = swept_starts(schedule)
     paces, depths = schedule.stretched(start), schedule.depths(start)
     flat = {
@@ -142,6 +142,22 @@ def _nests(program: Program, path: str) -> Iterator[tuple[str, LoopNest]]:
             yield f"{path}{number}", part
         else:
             yield from _nests(part.body, f"{path}{number}.")
+
+
+@given(seeds, equalisations)
+@settings(max_examples=examples(100), deadline=None)
+def test_the_native_core_has_the_same_bits(seed: int, equalisation: Equalisation):
+    graph = turning_graph(seed)
+    for values in ({}, *telling_values(graph.arguments)):
+        tasks = [task.at(values) for task in graph.tasks]
+        quick, slow = (plan(tasks, graph.streams, equalisation) for plan in (turning_schedule, slow_schedule))
+        assert (quick.nodes, quick.edges, quick.phases) == (slow.nodes, slow.edges, slow.phases)
+        start = swept_starts(slow)
+        assert swept_starts(quick) == start
+        assert quick.depths(start) == slow.depths(start)
+        late = {node: start[node] + 100.0 * n for n, node in enumerate(quick.nodes)}
+        assert quick.earliest(late) == slow.earliest(late)
+        assert quick.depths(quick.earliest(late)) == slow.depths(slow.earliest(late))
 
 
 @given(seeds, st.sampled_from(get_args(FifoStrategy)))

@@ -8,10 +8,10 @@ import pytest
 from certificate import BOARD
 from random_turns import turning_graph, unbounded
 from sizable_graphs import graph, stream
+from slow_turning import turning_schedule
 from tasks_by_hand import compute, route
 
 from compiler.analysis.fifo import size_fifos
-from compiler.analysis.turning import turning_schedule
 from compiler.errors import UnsupportedError, VerificationError
 from compiler.graph.program import Access, Argument, BoundLoop, Gate, LoopNest, Program, Repeat, Values, all_launches
 from compiler.graph.task_graph import Task, TaskGraph, TimingSpec
