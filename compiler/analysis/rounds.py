@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
-from compiler.graph.program import Program, Repeat, Side, tokens
+from compiler.graph.program import SIDES, Program, Repeat, Side, streams, tokens
 from compiler.graph.same import Same
 from compiler.graph.task_graph import Stream
 
@@ -35,25 +35,26 @@ def alike(programs: Iterable[Program]) -> list[range]:
 
 
 def spare_rounds(
-    programs: Mapping[str, Program], streams: Iterable[Stream], rounds: int, times: range, *, inside: bool
+    programs: Mapping[str, Program], passed: Iterable[Stream], rounds: int, times: range, *, inside: bool
 ) -> int:
     """How many rounds the repetitions of so many `times` can be shorter by, so that `rounds` are left of the least;
-    none where that would save little, or one of `streams` would not be even. `inside` of others, too, or none of them.
+    none where that would save little, or a stream that is `passed` would not be even. `inside` of others, too, or none
+    of them.
     """
     numbers = {n for program in programs.values() for n in _numbers(Same(program), inside=inside) if n in times}
     by = min(numbers, default=0) - rounds
     if by <= rounds:
         return 0
-    shorter = {name: Same(shortened(program, by, times, inside=inside)) for name, program in programs.items()}
-    even = all(
-        _tokens(shorter[s.source], "writes", s.name) == _tokens(shorter[s.target], "reads", s.name) for s in streams
-    )
+    moved = {n: _moved(Same(shortened(program, by, times, inside=inside))) for n, program in programs.items()}
+    even = all(moved[s.source]["writes"].get(s.name, 0) == moved[s.target]["reads"].get(s.name, 0) for s in passed)
     return by if even else 0
 
 
-@lru_cache(maxsize=16384)
-def _tokens(same: Same[Program], side: Side, stream: str) -> int:
-    return tokens(same.value, side, stream)
+@lru_cache(maxsize=16384)  # with one other knob most programs are the same
+def _moved(same: Same[Program]) -> Mapping[Side, Mapping[str, int]]:
+    """Tokens of each stream that are read, and written."""
+    program = same.value
+    return {side: {stream: tokens(program, side, stream) for stream in streams(program, side)} for side in SIDES}
 
 
 def shortened(program: Program, by: int, times: range, *, inside: bool) -> Program:

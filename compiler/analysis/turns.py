@@ -9,10 +9,11 @@ task, whichever holds up the others. Filling counts once, in the first round.
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from compiler.analysis.core import Words, core, numbers, pointer, words, zeros
+from compiler.analysis.core import Numbers, Words, core, numbers, pointer, words, zeros
 from compiler.analysis.nest_run import TaskTime, nest_words
 from compiler.analysis.relays import RELAY_DEPTH
 from compiler.analysis.rounds import FEW, shortened, spare_rounds
@@ -43,8 +44,9 @@ from compiler.platforms.platform import Platform
 
 ROUNDS = 4  # that are walked first, and twice as many where they differ
 MANY = range(FEW + 1, sys.maxsize)  # of which some are left out
-EVEN = 0.001  # by how much of their length two rounds that are called equal may differ
-_OF_RUN = 8  # numbers of a task that the core tells
+_OF_RUN = 5  # numbers of a task that the core tells
+_STUCK, _EVEN = 0, 2  # as core/walk.h has it
+_UNPACED, _LOADS, _STORES = range(3)
 
 
 class _Source(NamedTuple):
@@ -66,34 +68,33 @@ class _Source(NamedTuple):
         return _Source((*self.tasks, task.name), self.stream, begin, self.each * pieces, ahead)
 
 
-class _Nest(NamedTuple):
-    """A nest of a task, as the core reads it, its streams, and how many tokens it reads of each."""
-
-    words: Words
-    reads: tuple[str, ...]
-    writes: tuple[str, ...]
-    read: tuple[int, ...]
-    iterations: int
-
-    @classmethod
-    def of(cls, task: Task, nest: LoopNest) -> "_Nest":
-        timing = TimingSpec(nest.trips, task.timing.ii, task.timing.depth, task.timing.style)
-        reads, writes = (tuple([access.stream for access in side]) for side in (nest.reads, nest.writes))
-        read = tuple([timing.tokens(access) for access in nest.reads])
-        return cls(nest_words(timing, nest.reads, nest.writes), reads, writes, read, timing.iterations)
-
-
 class _Turns(NamedTuple):
-    """What a task runs, and its nests by identity, since what is repeated is one nest."""
+    """What a task runs: its nests, which are told apart by identity, since what is repeated is one nest, and itself as
+    the core reads it, with the numbers of its `streams` among themselves.
+    """
 
     program: Program
-    nests: Mapping[int, _Nest]
+    nests: tuple[LoopNest, ...]
+    streams: tuple[str, ...]
+    words: Words
 
 
 @lru_cache(maxsize=16384)  # with one other knob most tasks are the same
 def _turns(task: Task) -> _Turns:
-    program = task.single_runs
-    return _Turns(program, {id(nest): _Nest.of(task, nest) for nest in nests(program) if nest.iterations})
+    program, own = task.single_runs, task.timing
+    found = tuple({id(nest): nest for nest in nests(program) if nest.iterations}.values())
+    number = dict[str, int]()
+    described = words()
+    for nest in found:
+        timing = TimingSpec(nest.trips, own.ii, own.depth, own.style)
+        described += nest_words(timing, nest.reads, nest.writes)
+        for access in (*nest.reads, *nest.writes):
+            described.append(number.setdefault(access.stream, len(number)))
+    paced = isinstance(task, DmaTask) and bool(task.credits)
+    kind = (_LOADS if isinstance(task, LoadTask) else _STORES) if paced else _UNPACED
+    stores = isinstance(task, StoreTask) and not paced
+    head = (own.gap, own.ii, own.depth, kind, stores, task.iterations, len(found))
+    return _Turns(program, found, tuple(number), words(head) + described)
 
 
 class _Plan:
@@ -122,7 +123,7 @@ class _Plan:
             stream: [other for other in from_one_load[source.tasks[0]] if self.sources[other].stream != source.stream]
             for stream, source in self.sources.items()
         }
-        self.nests = {task.name: turns[task.name].nests for task in self.runs}
+        self.turns = [turns[task.name] for task in self.runs]
         self.words, self.numbers = words((platform.hbm.write_response_cycles,)), numbers()
         self._describe({name: n for n, name in enumerate(streams)})
 
@@ -133,21 +134,13 @@ class _Plan:
         for stream, source in self.sources.items():
             behind = [number[other] for other in self.behind[stream]]
             through = [carrier[task] for task in source.tasks]
-            self.words.extend((number[stream], len(behind), *behind, len(through), *through))
+            self.words.extend((number[stream], source.ahead, len(behind), *behind, len(through), *through))
             self.numbers.extend((source.begin, source.each))
         self.words.append(len(self.runs))
-        for task in self.runs:
-            paced, moves = isinstance(task, DmaTask) and bool(task.credits), self.moves.get(task.name, 0.0)
-            found, kind = self.nests[task.name].values(), 1 if isinstance(task, LoadTask) else 2
-            stores = isinstance(task, StoreTask) and not paced
-            self.words.extend((task.timing.gap, task.timing.depth, kind if paced else 0, stores, len(found)))
-            self.numbers.append(moves)
-            for nest in found:
-                self.words += nest.words
-                self.words.extend([number[stream] for stream in (*nest.reads, *nest.writes)])
-                self.words.extend([self.sources[stream].ahead for stream in nest.reads if stream in self.sources])
-                busy = moves * nest.iterations / task.iterations if paced else float(nest.iterations * task.timing.ii)
-                self.numbers.append(busy)
+        for task, turns in zip(self.runs, self.turns, strict=True):
+            self.words.extend((len(turns.streams), *[number[stream] for stream in turns.streams]))
+            self.words += turns.words
+            self.numbers.append(self.moves.get(task.name, 0.0))
 
     def _sources_behind(self, task: Task, platform: Platform) -> dict[str, _Source]:
         """Of what a load, or what passes on its tokens, writes, by stream; nothing of what any other task does. Loads
@@ -189,61 +182,36 @@ def _order(same: Same[Program], whole: Same[Program]) -> Words:
     return words((len(order), *order, *ends))
 
 
-class _Rounds(NamedTuple):
-    """How a task ran: nests that it has behind it, rounds, and the ends of the last three."""
-
-    nests: int
-    number: int
-    ends: tuple[float, float, float]
-
-    @property
-    def is_even(self) -> bool:
-        """Whether the last two took equally long."""
-        if self.number < 3:
-            return not self.number
-        before, middle, last = self.ends
-        return abs((last - middle) - (middle - before)) <= EVEN * (last - middle)
-
-    @property
-    def period(self) -> float:
-        return self.ends[-1] - self.ends[-2]
-
-
 class _Walk:
     """One walk over all nests of all tasks. Raises UnsupportedError where a task needs, within one nest, what it makes
-    in it.
+    in it. `is_even`: rounds took equally long, of all tasks; `period`: how long, of those that do some.
     """
 
     def __init__(self, tasks: TaskGraph, plan: _Plan, programs: Mapping[str, Program]) -> None:
         self.tasks, self.plan = tasks, plan
         orders = words()
-        for task in plan.runs:
-            orders += _order(Same(programs[task.name]), Same(plan.programs[task.name]))
+        for task, turns in zip(plan.runs, plan.turns, strict=True):
+            orders += _order(Same(programs[task.name]), Same(turns.program))
         streams = words([number for stream in tasks.streams for number in (stream.depth, stream.initial)])
-        told = numbers(zeros(_OF_RUN * len(plan.runs) + 2 * len(plan.carriers)))
+        of_runs, of_carriers = numbers(zeros(_OF_RUN * len(plan.runs))), numbers(zeros(2 * len(plan.carriers)))
         held = words(zeros(len(tasks.streams)))
-        ended = core().millrace_walk(*map(pointer, (plan.words, plan.numbers, streams, orders, told, held)))
-        self.times, self.rounds = dict(plan.carriers), dict[str, _Rounds]()
-        found = iter(told)
-        of_runs = {task.name: [next(found) for _ in range(_OF_RUN)] for task in plan.runs}
-        for name in plan.carriers:
-            late, end = next(found), next(found)
+        given = map(pointer, (plan.words, plan.numbers, streams, orders, of_runs, of_carriers, held))
+        outcome = core().millrace_walk(*given)
+        if outcome == _STUCK:
+            raise UnsupportedError(self._why(orders, of_runs, held))
+        self.is_even = outcome == _EVEN
+        starts, ends, busy, rounds, periods = (of_runs[n::_OF_RUN] for n in range(_OF_RUN))
+        names = [task.name for task in plan.runs]
+        self.times = dict(plan.carriers)
+        for name, late, end in zip(plan.carriers, of_carriers[::2], of_carriers[1::2], strict=True):
             if late:
                 self.times[name] = self.times[name]._replace(end=end)
-        for name, (start, end, busy, done, count, *ends) in of_runs.items():
-            self.times[name] = TaskTime(start, end, busy)
-            self.rounds[name] = _Rounds(int(done), int(count), (ends[0], ends[1], ends[2]))
-        if not ended:
-            raise UnsupportedError(self._why(orders, dict(zip([s.name for s in tasks.streams], held, strict=True))))
-
-    @property
-    def is_even(self) -> bool:
-        """Whether rounds took equally long, of all tasks."""
-        return all(rounds.is_even for rounds in self.rounds.values())
+        self.times |= zip(names, map(TaskTime, starts, ends, busy), strict=True)
+        self.period = {name: period for name, some, period in zip(names, rounds, periods, strict=True) if some}
 
     def extended(self, left: int) -> dict[str, TaskTime]:
         """The times of this walk with so many rounds more, all as long as the last one."""
-        period = {name: rounds.period for name, rounds in self.rounds.items() if rounds.number}
+        period = self.period
         longest = max(period.values())
         late, found = set(period), dict[str, TaskTime]()
         for task in self.tasks.tasks:
@@ -260,14 +228,16 @@ class _Walk:
                 found[name] = self.times[name]
         return found
 
-    def _why(self, orders: Words, held: Mapping[str, int]) -> str:
+    def _why(self, orders: Words, of_runs: Numbers, held: Words) -> str:
         """Of the first task that has not ended."""
-        begin, left = 0, iter(self.plan.runs)
-        while (done := self.rounds[(task := next(left)).name].nests) == orders[begin]:
+        begin, left = 0, zip(self.plan.runs, self.plan.turns, map(int, of_runs[3::_OF_RUN]), strict=True)
+        while (one := next(left))[-1] == orders[begin]:
             begin += 1 + 2 * orders[begin]
-        nest = list(self.plan.nests[task.name].values())[orders[begin + 1 + done]]
-        counts = zip(nest.reads, nest.read, strict=True)
-        short = [stream for stream, count in counts if stream not in self.plan.sources and held[stream] < count]
+        task, turns, done = one
+        nest, there = turns.nests[orders[begin + 1 + done]], dict(zip(self.tasks.stream, held, strict=True))
+        timing = replace(task.timing, trips=nest.trips)
+        read = {access.stream: timing.tokens(access) for access in nest.reads if access.stream not in self.plan.sources}
+        short = [stream for stream, count in read.items() if there[stream] < count]
         return (
             f"{task.name} waits for tokens of {', '.join(short)} that are written only while it runs, or "
             "never: an estimate takes loops whose rounds are nests of their own; simulate the design instead"

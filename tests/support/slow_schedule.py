@@ -12,7 +12,7 @@ from compiler.analysis.nest_run import TaskTime
 from compiler.analysis.relays import RELAY_DEPTH, relays
 from compiler.analysis.rounds import shortened, spare_rounds
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
-from compiler.analysis.turns import EVEN, MANY, ROUNDS, takes_turns
+from compiler.analysis.turns import MANY, ROUNDS, takes_turns
 from compiler.errors import UnsupportedError
 from compiler.graph.abreast import is_carrier
 from compiler.graph.hashed_once import hashed_once
@@ -31,6 +31,7 @@ from compiler.graph.task_graph import (
 )
 from compiler.platforms.platform import Platform
 
+EVEN = 0.001  # by how much of their length two rounds that are called equal may differ
 # A knee is worth keeping where an even pace would be off by this share of the time between first and last token.
 KNEE_SHARE = 0.02
 KNEES = 2  # of a stream: more of them change next to nothing, and take time

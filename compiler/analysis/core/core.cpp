@@ -8,12 +8,13 @@ using namespace millrace;
 extern "C" {
 
 int millrace_walk(
-    const Int* words, const double* numbers, const Int* streams, const Int* orders, double* times, Int* held
+    const Int* words, const double* numbers, const Int* streams, const Int* orders, double* of_runs,
+    double* of_carriers, Int* held
 ) {
     Walk walk{Reader(words), Numbers(numbers), streams, Reader(orders)};
-    const bool ended = walk.go();
-    walk.tell(times, held);
-    return ended;
+    const Outcome found = walk.go();
+    walk.tell(found == Outcome::stuck, of_runs, of_carriers, held);
+    return int(found);
 }
 
 void millrace_walk_in_order(

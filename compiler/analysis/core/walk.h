@@ -9,6 +9,8 @@ namespace millrace {
 
 constexpr double grain = 64.0;  // of a cycle: rounds of equal length are then equal numbers
 
+constexpr double evenness = 0.001;  // by how much of their length two rounds that are called equal may differ
+
 inline double since(double base, double cycle) { return std::nearbyint((cycle - base) * grain) / grain; }
 
 // Tokens of a stream that have been written and not yet read: how many, and when they came.
@@ -76,7 +78,7 @@ class Queue {
 // A nest, the streams of its passages, and those that it takes from queues, with their tokens.
 struct Nest {
     Step step;
-    const Int *reads, *writes;
+    std::vector<Int> reads, writes;
     std::vector<std::pair<Int, Int>> waits;
     double busy;
 };
@@ -85,24 +87,35 @@ enum class Paced : Int { no, load, store };
 
 // A task between its nests.
 struct Clock {
-    Int gap, depth;
+    Int gap, ii, depth;
     Paced paced;  // by memory, since it has credits
     bool stores;  // its last word is in memory some time after it was moved
+    Int iterations;
     double moves;
     std::vector<Nest> nests;
     const Int *order, *ends;  // numbers of nests, and whether a round ends with each
     Int length, next = 0;
     bool started = false;
     double start = 0.0, free = 0.0, end = 0.0, busy = 0.0;
-    std::vector<double> rounds{};  // their ends so far
+    Int rounds = 0;
+    double before = 0.0, middle = 0.0, last = 0.0;  // ends of the last three
+
+    // Whether the last two rounds took equally long.
+    bool is_even() const {
+        if (rounds < 3) return rounds == 0;
+        return std::fabs((last - middle) - (middle - before)) <= evenness * (last - middle);
+    }
 };
 
 // A stream that comes from HBM: cycles from one token to the next, streams that the same load brings behind it, and the
 // tasks that pass on its tokens.
 struct Source {
+    Int ahead = 0;  // tokens that are on their way in front of the FIFO of their reader while that stalls
     double each = 0.0;
     std::vector<Int> behind{}, carriers{};
 };
+
+enum class Outcome : Int { stuck, uneven, even };
 
 class Walk {
   public:
@@ -121,32 +134,34 @@ class Walk {
         for (Int n = words.next(); n > 0; --n) clocks_.push_back(read_clock(words, numbers, orders));
     }
 
-    // Whether all ended; where not, some task needs, within one nest, what it makes in it.
-    bool go() {
+    // Where some task needs, within one nest, what it makes in it, it is stuck.
+    Outcome go() {
         std::vector<Clock*> waiting;
         for (Clock& clock : clocks_) waiting.push_back(&clock);
         const auto ended = [](const Clock* clock) { return clock->next == clock->length; };
         for (;;) {
             waiting.erase(std::remove_if(waiting.begin(), waiting.end(), ended), waiting.end());
-            if (waiting.empty()) return true;
+            if (waiting.empty()) break;
             bool moved = false;
             for (Clock* clock : waiting)
                 for (; !ended(clock) && has_all(following(*clock)); moved = true) run(*clock);
-            if (!moved) return false;
+            if (!moved) return Outcome::stuck;
         }
+        const bool even = std::all_of(clocks_.begin(), clocks_.end(), [](const Clock& one) { return one.is_even(); });
+        return even ? Outcome::even : Outcome::uneven;
     }
 
-    // Eight numbers of each clock, two of each carrier; and the tokens that each stream holds.
-    void tell(double* numbers, Int* held) const {
-        for (const Clock& clock : clocks_) {
-            const std::size_t rounds = clock.rounds.size();
-            for (const double one : {clock.start, clock.end, clock.busy, double(clock.next), double(rounds)})
-                *numbers++ = one;
-            for (std::size_t back = 3; back > 0; --back) *numbers++ = rounds < back ? 0.0 : clock.rounds[rounds - back];
-        }
+    // Start, end, cycles that it is busy, nests, or rounds where all has ended, and their period of each task; whether
+    // the end of each carrier is known, and that; and the tokens that each stream holds.
+    void tell(bool stuck, double* of_runs, double* of_carriers, Int* held) const {
+        for (const Clock& clock : clocks_)
+            for (const double one :
+                 {clock.start, clock.end, clock.busy, double(stuck ? clock.next : clock.rounds),
+                  clock.last - clock.middle})
+                *of_runs++ = one;
         for (const End& one : carried_) {
-            *numbers++ = one.held_up;
-            *numbers++ = one.cycle;
+            *of_carriers++ = one.held_up;
+            *of_carriers++ = one.cycle;
         }
         for (const Queue& queue : queues_) *held++ = queue.held;
     }
@@ -156,33 +171,39 @@ class Walk {
         const Int stream = words.next();
         given_[stream] = numbers.next();
         source_[stream] = Int(sources_.size());
-        sources_.push_back({numbers.next()});
+        sources_.push_back({words.next(), numbers.next()});
         for (auto* list : {&sources_.back().behind, &sources_.back().carriers})
             for (Int n = words.next(); n > 0; --n) list->push_back(words.next());
     }
 
     Clock read_clock(Reader& words, Numbers& numbers, Reader& orders) const {
-        Clock found{words.next(), words.next(), Paced(words.next()), words.next() != 0, numbers.next(), {}, {}, {}, 0};
+        const Int count = words.next(), *streams = words.skip(count);
+        Clock found{words.next(), words.next(), words.next(), Paced(words.next()), words.next() != 0, words.next(),
+                    numbers.next(), {}, {}, {}, 0};
         found.nests.reserve(words.ahead());
-        for (Int n = words.next(); n > 0; --n) found.nests.push_back(read_nest(words, numbers));
+        for (Int n = words.next(); n > 0; --n) found.nests.push_back(read_nest(words, streams, found));
         found.length = orders.next();
         found.order = orders.skip(found.length);
         found.ends = orders.skip(found.length);
         return found;
     }
 
-    Nest read_nest(Reader& words, Numbers& numbers) const {
-        Nest found{Step::read(words), nullptr, nullptr, {}, numbers.next()};
+    Nest read_nest(Reader& words, const Int* streams, const Clock& clock) const {
+        Nest found{Step::read(words), {}, {}, {}, 0.0};
         Step& step = found.step;
-        found.reads = words.skip(step.reads.size());
-        found.writes = words.skip(step.writes.size());
+        for (std::size_t n = 0; n < step.reads.size(); ++n) found.reads.push_back(streams[words.next()]);
+        for (std::size_t n = 0; n < step.writes.size(); ++n) found.writes.push_back(streams[words.next()]);
         for (Int number = 0; number < Int(step.reads.size()); ++number) {
-            const Int stream = found.reads[number], count = step.reads[number].tokens, source = source_[stream];
-            if (source < 0)
+            const Int stream = found.reads[number], count = step.reads[number].tokens;
+            if (source_[stream] < 0) {
                 found.waits.push_back({stream, count});
-            else  // so many are on their way in front of its FIFO
-                step.loaded.push_back({number, streams_[2 * stream] + words.next(), double(count) * sources_[source].each});
+                continue;
+            }
+            const Source& source = sources_[source_[stream]];
+            step.loaded.push_back({number, streams_[2 * stream] + source.ahead, double(count) * source.each});
         }
+        found.busy = clock.paced == Paced::no ? double(step.iterations * clock.ii)
+                                              : clock.moves * double(step.iterations) / double(clock.iterations);
         return found;
     }
 
@@ -222,7 +243,12 @@ class Walk {
         clock.started = true;
         clock.end = base + result.end;
         clock.free = clock.end + double(clock.gap);
-        if (clock.ends[clock.next++]) clock.rounds.push_back(clock.end);
+        if (clock.ends[clock.next++]) {
+            ++clock.rounds;
+            clock.before = clock.middle;
+            clock.middle = clock.last;
+            clock.last = clock.end;
+        }
         clock.busy += nest.busy;
         if (clock.stores && clock.next == clock.length) {
             clock.busy = clock.moves;
