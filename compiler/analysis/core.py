@@ -7,7 +7,9 @@ from array import array
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
 
 from compiler.native import built
 
@@ -37,9 +39,20 @@ def core() -> ctypes.CDLL:
     """The library. Raises ToolError where g++ is missing."""
     library = ctypes.CDLL(str(built(SOURCE / "core.cpp", "core.so", FLAGS)))
     library.millrace_turning.restype = ctypes.c_void_p
+    library.millrace_repaired.restype = ctypes.c_double
     return library
 
 
 def pointer(values: "Words | Numbers") -> ctypes.c_void_p:
     """To values that somebody holds until the core has used them."""
     return ctypes.c_void_p(values.buffer_info()[0])
+
+
+def pointers(arrays: Iterable[NDArray[Any]]) -> list[ctypes.c_void_p]:
+    """To arrays that somebody holds, of 64-bit integers or floats, each in one piece."""
+    found: list[ctypes.c_void_p] = []
+    for one in arrays:
+        assert one.flags.c_contiguous
+        assert one.itemsize == 8
+        found.append(ctypes.c_void_p(one.ctypes.data))
+    return found

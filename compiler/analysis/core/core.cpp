@@ -1,5 +1,6 @@
 // What the search asks for most, as core.py calls it.
 
+#include "place.h"
 #include "turning.h"
 #include "walk.h"
 
@@ -64,5 +65,31 @@ void millrace_turning_tell(const Turning* turning, Int* words, double* numbers) 
         for (const Int one : {phase.source, phase.target}) *words++ = one;
         *numbers++ = phase.lag;
     }
+}
+
+// Of arrays of numpy: sizes, areas, links, anchors and crossings of a board; costs of dies and wires, and numbers.
+#define MILLRACE_BOARD \
+    const Int *sizes, const double *areas, const double *links, const double *anchor, const double *crossed, \
+        const double *over_dies, const double *over_wires, const double *numbers
+#define MILLRACE_READ_BOARD \
+    const Board board{sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], areas, links, anchor, crossed}; \
+    const Costs costs(board, over_dies, over_wires, numbers)
+
+void millrace_cut(MILLRACE_BOARD, const Int* order, Int* die) {
+    MILLRACE_READ_BOARD;
+    Cuts(board, costs).cut(std::vector<Int>(order, order + board.dies), die);
+}
+
+double millrace_repaired(MILLRACE_BOARD, Int* die, const double* use, const double* wires, Int moves) {
+    MILLRACE_READ_BOARD;
+    Placed state(board, die, use, wires);
+    return repaired(board, state, costs, moves, die);
+}
+
+void millrace_descended(MILLRACE_BOARD, Int* die, const double* use, const double* wires) {
+    MILLRACE_READ_BOARD;
+    Placed state(board, die, use, wires);
+    descend(board, state, costs);
+    std::copy(state.die.begin(), state.die.end(), die);
 }
 }

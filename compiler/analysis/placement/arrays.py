@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +74,14 @@ class Board:
         between = (np.minimum(low, high) <= boundary) & (boundary < np.maximum(low, high))
         return between / (np.array(self.dies.sll, dtype=float) * self.dies.fill)
 
+    def given(self, costs: "Costs") -> Sequence[NDArray[Any]]:
+        """With what it costs, as the core reads it."""
+        dies, boundaries = len(self.dies.slrs), len(self.dies.sll)
+        sizes = np.array([self.netlist.size, dies, len(RESOURCES), boundaries, self.home], dtype=np.intp)
+        numbers = np.array([costs.wire, costs.crowding, self.dies.comfort, self.dies.fill])
+        board = (sizes, self.area, self.links, self.anchor, self.crossed)
+        return (*board, costs.over_dies, costs.over_wires, numbers)
+
     def on_dies(self, die: Ints) -> Floats:
         """1 where a node lies: [node, die]."""
         return np.eye(len(self.dies.slrs))[die]
@@ -84,13 +93,6 @@ class Board:
             left = left_dies(int(die[source]), int(die[target]))
             use[left] += taken[left]
         return use
-
-    def reach(self, die: Ints) -> Floats:
-        """What the wires of each node take of each boundary if it lay on each die: [node, die, boundary]."""
-        ends = self.links @ self.on_dies(die)
-        ends[:, self.home] += self.anchor
-        dies, boundaries = len(self.dies.slrs), len(self.dies.sll)
-        return (ends @ self.crossed.reshape(dies, dies * boundaries)).reshape(len(die), dies, boundaries)
 
     def crossings(self, die: Ints) -> Floats:
         """[boundary]"""

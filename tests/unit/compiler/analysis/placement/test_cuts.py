@@ -7,6 +7,7 @@ import numpy as np
 from examples import examples
 from hypothesis import given, settings
 from netlists import netlists
+from slow_placement import cheapest_cuts as slowly_cut
 
 from compiler.analysis.placement.arrays import Board, limit_costs, placement_costs
 from compiler.analysis.placement.cuts import cheapest_cuts
@@ -54,3 +55,11 @@ def test_one_die_has_no_cuts() -> None:
     alone = replace(DIES, slrs=DIES.slrs[:1], sll=())
     board = Board(Netlist((("a",), ("b",)), ((1.0, 0, 0, 0, 0),) * 2, (0, 0), {(0, 1): 34}), alone)
     assert list(cheapest_cuts(board, limit_costs(alone))) == [[0, 0]]
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(netlists())
+def test_the_native_core_cuts_as_numpy_does(netlist: Netlist) -> None:
+    board = Board(netlist, DIES)
+    for costs in (limit_costs(DIES), placement_costs(DIES)):
+        assert list(cheapest_cuts(board, costs)) == list(slowly_cut(board, costs))

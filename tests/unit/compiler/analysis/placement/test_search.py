@@ -5,10 +5,13 @@ from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from netlists import netlists
+from slow_placement import State
+from slow_placement import descended as slowly_descended
+from slow_placement import repaired as slowly_repaired
 
 from compiler.analysis.placement.arrays import Board, limit_costs, placement_costs
 from compiler.analysis.placement.netlist import Netlist
-from compiler.analysis.placement.search import _State, descended, repaired
+from compiler.analysis.placement.search import descended, repaired
 from compiler.platforms.platform import load_platform
 
 DIES = load_platform("u55c").dies
@@ -19,7 +22,7 @@ PLACES = st.lists(st.integers(0, 2), min_size=6, max_size=6)
 @given(netlists(), PLACES)
 def test_a_move_and_a_swap_change_the_cost_by_what_they_say(netlist: Netlist, places: list[int]) -> None:
     board, costs, die = Board(netlist, DIES), placement_costs(DIES), places[: netlist.size]
-    state = _State(board, die)
+    state = State(board, die)
     now, moves, swaps = costs.of(board, die), state.moves(costs), state.swaps(costs)
     for node in range(netlist.size):
         for to in range(3):
@@ -37,7 +40,7 @@ def test_a_move_and_a_swap_change_the_cost_by_what_they_say(netlist: Netlist, pl
 @given(netlists(), PLACES)
 def test_what_is_followed_move_by_move_is_what_is_there(netlist: Netlist, places: list[int]) -> None:
     board = Board(netlist, DIES)
-    state = _State(board, places[: netlist.size])
+    state = State(board, places[: netlist.size])
     for node, to in enumerate(reversed(places[: netlist.size])):
         state.place(node, to)
     assert np.allclose(state.use, board.use(state.die))
@@ -49,8 +52,8 @@ def test_what_is_followed_move_by_move_is_what_is_there(netlist: Netlist, places
 def test_a_repair_ends_nearer_to_the_limits_and_says_how_near(netlist: Netlist, places: list[int]) -> None:
     board, die = Board(netlist, DIES), places[: netlist.size]
     found, excess = repaired(board, die)
-    assert np.isclose(_State(board, found).excess, excess)
-    assert excess <= _State(board, die).excess
+    assert np.isclose(State(board, found).excess, excess)
+    assert excess <= State(board, die).excess
 
 
 def test_a_repair_gets_out_of_where_no_single_move_helps() -> None:
@@ -59,7 +62,7 @@ def test_a_repair_gets_out_of_where_no_single_move_helps() -> None:
     area = tuple((share, 0.0, 0.0, 0.0, 0.0) for share in (0.75 * lut[0], 0.5 * lut[0], 0.5 * lut[1], 0.45 * lut[1]))
     board = Board(Netlist((("a",), ("b",), ("c",), ("d",)), area, (0,) * 4, {}), DIES)
     start = [0, 0, 1, 1]
-    assert (_State(board, start).moves(limit_costs(DIES))[:, :2] > 0).all()
+    assert (State(board, start).moves(limit_costs(DIES))[:, :2] > 0).all()
     assert repaired(board, start)[1] == 0
 
 
@@ -70,3 +73,12 @@ def test_a_descent_swaps_where_no_move_helps() -> None:
     netlist = Netlist((("a",), ("b",), ("c",), ("d",)), ((lut, 0.0, 0.0, 0.0, 0.0),) * 4, (0,) * 4, wires)
     die = descended(Board(netlist, DIES), placement_costs(DIES), [0, 1, 0, 1])
     assert die[0] == die[1] != die[2] == die[3]
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(netlists(), PLACES)
+def test_the_native_core_moves_as_numpy_does(netlist: Netlist, places: list[int]) -> None:
+    board, die = Board(netlist, DIES), places[: netlist.size]
+    assert repaired(board, die) == slowly_repaired(board, die)
+    for costs in (limit_costs(DIES), placement_costs(DIES)):
+        assert descended(board, costs, die) == slowly_descended(board, costs, die)
