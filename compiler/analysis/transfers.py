@@ -6,6 +6,7 @@ the same figures by the same functions.
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from math import prod
 
@@ -65,11 +66,15 @@ def adapter_tokens(load: DmaTask, platform: Platform) -> int:
     return max(1, words * load.dma.tokens_per_word // load.dma.words_per_token)
 
 
-def transfer_cycles(tasks: Sequence[Task], platform: Platform) -> dict[str, float]:
+def transfer_cycles(tasks: Sequence[Task], platform: Platform) -> Mapping[str, float]:
     """Cycles of each load and store, by name, when nothing but HBM blocks it: at its own pace or its channels', which
     other ports of its kernel may share, whichever is slower.
     """
-    moving = [task for task in tasks if isinstance(task, DmaTask)]
+    return _cycles(tuple([task for task in tasks if isinstance(task, DmaTask)]), platform)
+
+
+@lru_cache(maxsize=64)  # several schedules are made of a design
+def _cycles(moving: tuple[DmaTask, ...], platform: Platform) -> Mapping[str, float]:
     channels = assign_channels(moving, platform)
     words: dict[int, dict[str, int]] = {}
     for task in moving:
