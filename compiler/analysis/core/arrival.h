@@ -1,9 +1,9 @@
 // When the tokens of a stream come: at an even pace between knees.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace millrace {
@@ -75,7 +75,8 @@ inline Arrival bent(double first, double last, const std::vector<Knee>& near, In
         }
         if (farthest == nullptr) break;
         found.add(*farthest);
-        std::sort(found.knee, found.knee + found.knees);
+        for (int k = found.knees - 1; k > 0 && found.knee[k] < found.knee[k - 1]; --k)
+            std::swap(found.knee[k], found.knee[k - 1]);
     }
     return found;
 }

@@ -1,6 +1,8 @@
 // One nest of a task in time, from what arrives to what it pushes, without simulating it (nest_run.py says how).
 #pragma once
 
+#include <algorithm>
+
 #include "arrival.h"
 #include "reader.h"
 
@@ -66,7 +68,7 @@ struct Step {
     std::vector<Loaded> loaded;
 
     static Step read(Reader& words) {
-        Step found{words.next(), words.next(), words.next(), words.next(), {}, {}};
+        Step found{words.next(), words.next(), words.next(), words.next(), {}, {}, no_drain, 0.0, {}};
         for (auto* side : {&found.reads, &found.writes}) {
             side->reserve(words.ahead());
             for (Int n = words.next(); n > 0; --n) side->push_back(Passage::read(words));

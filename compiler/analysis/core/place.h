@@ -170,9 +170,10 @@ class Placed {
             const double* links = board_.links + node * board_.nodes;
             for (Int other = 0; other < board_.nodes; ++other) ends[die[other]] += links[other];
             ends[board_.home] += board_.anchor[node];
+            double* reach = &reach_[node * each];
             for (Int k = 0; k < each; ++k)
                 for (Int end = 0; end < dies; ++end)
-                    reach_[node * each + k] = std::fma(ends[end], board_.crossed[end * each + k], reach_[node * each + k]);
+                    reach[k] = std::fma(ends[end], board_.crossed[end * each + k], reach[k]);
         }
     }
 
@@ -321,8 +322,10 @@ class Cuts {
             const auto& [inner, alone] = laid[n];
             const auto split = [&](const OfRuns& left, const OfRuns& right) {
                 std::pair<double, Int> found{nowhere, 0};
-                for (Int c = 0; c <= count_; ++c)
-                    if (const double whole = left.at(low, c) + right.at(c, high); whole < found.first) found = {whole, c};
+                for (Int c = 0; c <= count_; ++c) {
+                    const double whole = left.at(low, c) + right.at(c, high);
+                    if (whole < found.first) found = {whole, c};
+                }
                 return found;
             };
             const auto before = split(alone, inner), after = split(inner, alone);
@@ -379,8 +382,8 @@ class Cuts {
             }
     }
 
-    // Cost of each run [a, b) with one more die laid where that is cheapest: before the runs so far, on [a, c), or after
-    // them, on [c, b).
+    // Cost of each run [a, b) with one more die laid where that is cheapest: before the runs so far, on [a, c), or
+    // after them, on [c, b).
     OfRuns grown(const OfRuns& inner, const OfRuns& alone) const {
         OfRuns found(count_ + 1, nowhere);
         for (Int a = 0; a <= count_; ++a)

@@ -371,8 +371,8 @@ class Turning {
         for (std::size_t n = 0; n < parts_.size(); ++n) {
             const Part& part = parts_[n];
             const Int source = events_[part.source].activity, target = events_[part.target].activity;
-            const auto [place, added] =
-                known.try_emplace({source, target, part.stream, part.written, part.read, part.tokens}, all_links_.size());
+            const std::tuple key{source, target, part.stream, part.written, part.read, part.tokens};
+            const auto [place, added] = known.try_emplace(key, all_links_.size());
             if (added)
                 all_links_.push_back(
                     {part.stream, source, target, part.written, part.read, part.tokens, part.out, part.into}
