@@ -38,6 +38,9 @@ class Objective:
 LATENCY = "latency"
 """The one that simulation knows better."""
 
+PROMPT_TIME = "prompt_time"
+"""The only one that rows side by side change."""
+
 _TABLE = (
     Objective(LATENCY, "us", "time of one run"),
     Objective("energy", "uJ", "energy of one run above the idle board"),
@@ -53,13 +56,18 @@ _TABLE = (
     Objective("hbm_traffic", "bytes", "bytes over HBM in one run"),
     Objective("mean_latency", "us", "time of one run, the mean of all positions", STEPS),
     Objective("mean_energy", "uJ", "energy of one run above the idle board, the mean of all positions", STEPS),
-    Objective("prompt_time", "us", "time of a token of a prompt, in chunks where a design takes these", ("token",)),
+    Objective(PROMPT_TIME, "us", "time of a token of a prompt, in chunks where a design takes these", ("token",)),
     Objective("time_per_token", "ms", "time of a token of a whole reply, starts of kernels too", ("token",)),
     Objective("input_interval", "us", "time from one input to the next, within a launch of several", inputs=True),
     Objective("on_chip_memory", "bytes", "memory on chip between tasks"),
 )
 OBJECTIVES: Mapping[str, Objective] = {row.name: row for row in _TABLE}
 DEFAULT = (LATENCY, "energy")
+
+
+def usual(phase: str) -> tuple[str, ...]:
+    """What a search makes small where nobody says: of whole replies the time until they begin, too."""
+    return (*DEFAULT, PROMPT_TIME) if phase == "token" else DEFAULT
 
 
 def at_latency(names: Sequence[str], values: Sequence[float], latency: float) -> tuple[float, ...]:

@@ -36,6 +36,7 @@ from compiler.options import (
     Weights,
 )
 from compiler.platforms.platform import Platform
+from dse.objectives import PROMPT_TIME
 
 Choice = int | str | None
 Params = Mapping[str, Choice]
@@ -97,7 +98,6 @@ _TRIED: Mapping[str, tuple[int | str, ...]] = {
     "weights": get_args(Weights),
     "rows": _ROWS,
 }
-_PROMPT_TIME = "prompt_time"  # an objective
 TASK_FIELDS = ("tile", "unroll", "order", "weights")
 
 # Engines that one load feeds, and lanes where they save most for their area.
@@ -291,7 +291,7 @@ class DesignSpace:
     def __init__(self, graph: LinalgGraph, platform: Platform, heaviest: int = 4, objectives: Sequence[str] = ()):
         self._graph = graph
         self._ops = heaviest_ops(graph, heaviest)
-        self._fields = _FIELDS | (_OF_PROMPTS if _PROMPT_TIME in objectives and given_rows(graph) else {})
+        self._fields = _FIELDS | (_OF_PROMPTS if PROMPT_TIME in objectives and given_rows(graph) else {})
         self.parameters: tuple[Parameter, ...] = (
             *(_network_parameter(name, tried(field, platform, graph)) for name, field in self._fields.items()),
             *(parameter for op in self._ops for parameter in _task_parameters(graph, op)),
@@ -325,7 +325,7 @@ class DesignSpace:
         has_windows = any(op.kind == "window" for op in self._graph.ops)
         on_chip = () if kept_rows(self._graph) else _ON_CHIP
         first = (*on_chip, *_SEEDS) if has_windows else (*_SEEDS, *on_chip)
-        if _PROMPT_TIME in objectives:
+        if PROMPT_TIME in objectives:
             first = (*first, *FOR_PROMPTS)
         if on_chip or not _RESOURCES.isdisjoint(objectives):
             first = (*first, *_LITTLE_AREA)

@@ -8,7 +8,7 @@ from pydantic import Field
 from api.schemas.catalog import ModelKey, ModelRef, NewWorkloadShape, WorkloadShape
 from api.schemas.common import Notes, Reply, Request, Tags
 from db.models import ExplorationState, Priority
-from dse.objectives import DEFAULT, LEAST, MOST
+from dse.objectives import LEAST, MOST
 from dse.turns import MAX_ISLANDS
 from worker.ladder.build_events import Simulation
 from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
@@ -107,12 +107,12 @@ class NewExploration(Request):
     """Searches side by side, which share the budget and exchange what they find, on as many nodes as are free; the
     designs follow from the seed and their number.
     """
-    objectives: list[ObjectiveName] = Field(default=[*DEFAULT], min_length=LEAST, max_length=MOST)
+    objectives: list[ObjectiveName] | None = Field(default=None, min_length=LEAST, max_length=MOST)
     """What the search makes small, two or three metrics of the estimate: latency, energy, energy_with_idle, power, area
     (the largest share of LUT, FF, DSP, BRAM or URAM that a design may use), lut, ff, dsp, bram36, uram, hbm_ports,
     hbm_traffic, on_chip_memory; of the phases step and token mean_latency and mean_energy, of token prompt_time and
     time_per_token (the reciprocal of tokens_per_second); of a batch of several input_interval. The front is sorted by
-    the first.
+    the first. Null for latency and energy, of the phase token prompt_time, too.
     """
     at_most: AtMost = AtMost()
     """What a design may have, where that is less than the board allows."""

@@ -15,7 +15,7 @@ from compiler.platforms.platform import load_platform
 from db import models
 from db.repositories import calibrations, events, explorations, naming, overview, queue
 from db.repositories.explorations import Counts, Label
-from dse.objectives import check_objectives
+from dse.objectives import check_objectives, usual
 from dse.promote import error_distribution, relative_error
 from worker.farm import Farm
 from worker.ladder import exploring, flow, quotas
@@ -33,7 +33,8 @@ def start(farm: Farm, session: Session, who: Principal, body: replies.NewExplora
     InvalidNameError, ConflictError (a name that is taken).
     """
     load_platform(body.platform)
-    check_objectives(body.objectives, [body.workload.phase], [body.workload.batch])
+    objectives = body.objectives or usual(body.workload.phase)
+    check_objectives(objectives, [body.workload.phase], [body.workload.batch])
     check_board(body.board, body.platform)
     if body.name is not None:
         naming.check_name(body.name)
@@ -54,7 +55,7 @@ def start(farm: Farm, session: Session, who: Principal, body: replies.NewExplora
         body.platform,
         options,
         body.budget,
-        objectives=body.objectives,
+        objectives=objectives,
         priority=body.priority,
         owner=who.name,
         label=Label(body.name, tuple(body.tags), body.notes),

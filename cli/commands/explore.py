@@ -20,7 +20,6 @@ from cli.service import Connection, announce_all, connect
 from cli.watch import follow
 from compiler.errors import InvalidInputError
 from compiler.frontend.inputs.source import format_of
-from dse.objectives import DEFAULT
 from millrace.states import ENDED
 from worker.program import program
 
@@ -51,14 +50,15 @@ def explore(
         int, typer.Option(min=1, help="Searches side by side that share the budget, on as many nodes as are free.")
     ] = 1,
     objectives: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="What the search makes small, two or three: latency, energy, area (the largest share of a resource), "
             "power, lut, dsp, hbm_ports, mean_latency (of all positions), prompt_time, time_per_token, input_interval "
             "and others.",
             metavar="NAME,NAME",
+            show_default="latency,energy; of whole replies prompt_time, too",
         ),
-    ] = ",".join(DEFAULT),
+    ] = None,
     at_most: Annotated[
         list[str] | None,
         typer.Option(
@@ -128,7 +128,7 @@ def explore(
                 "seed": seed,
                 "sampler": sampler,
                 "islands": islands,
-                "objectives": [name.strip() for name in objectives.split(",")],
+                "objectives": None if objectives is None else [name.strip() for name in objectives.split(",")],
                 "at_most": bounds,
                 "priority": priority,
                 "require_nodes": require_nodes,

@@ -1266,12 +1266,12 @@ class NewExploration:
     designs follow from the seed and their number.
     """
 
-    objectives: list[str] | Unset = UNSET
+    objectives: list[str] | Unset | None = UNSET
     """What the search makes small, two or three metrics of the estimate: latency, energy, energy_with_idle, power,
     area (the largest share of LUT, FF, DSP, BRAM or URAM that a design may use), lut, ff, dsp, bram36, uram,
     hbm_ports, hbm_traffic, on_chip_memory; of the phases step and token mean_latency and mean_energy, of token
     prompt_time and time_per_token (the reciprocal of tokens_per_second); of a batch of several input_interval. The
-    front is sorted by the first.
+    front is sorted by the first. Null for latency and energy, of the phase token prompt_time, too.
     """
 
     at_most: AtMost | Unset = UNSET

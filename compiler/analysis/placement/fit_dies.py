@@ -1,12 +1,14 @@
 """Whether a design can be placed on the dies, quickly enough for every design of a search.
 
-It fits where one die or one of the cheapest cuts holds it, or a placement a few moves away: then that placement is the
-proof. It is refused where its area is above what all dies may hold together, where no die holds one of its tasks, or
-where the nearest placement that was found is far beyond the limits. What lies between is open: few of these have no
-placement, and the exact placer (`compiler.analysis.placement.place`) says which, before one of them enters a front.
+It fits where one die or one of the cheapest cuts holds it, or a placement a few moves away from one of these, or from
+one where large tasks were packed first: then that placement is the proof. It is refused where its area is above what
+all dies may hold together, where no die holds one of its tasks, or where the nearest placement that was found is far
+beyond the limits. What lies between is open: few of these have no placement, and the exact placer
+(`compiler.analysis.placement.place`) says which, before one of them enters a front.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +18,7 @@ from compiler.analysis.placement.arrays import Board, Floats, hbm_die, limit_cos
 from compiler.analysis.placement.cuts import cheapest_cuts
 from compiler.analysis.placement.die_memories import BLOCKS, fit_memories_of_dies
 from compiler.analysis.placement.netlist import RESOURCES, Netlist, clustered, netlist_of
-from compiler.analysis.placement.search import repaired
+from compiler.analysis.placement.search import packed, repaired
 from compiler.analysis.relays import Spread, relayed, relays
 from compiler.analysis.resources import relay_resources
 from compiler.errors import Violation
@@ -120,10 +122,10 @@ def nearest(netlist: Netlist, platform: Platform) -> Found:
 
 
 def _nearest_of(clusters: Netlist, dies: Dies) -> Found:
-    """A few moves away from one of the cheapest cuts."""
+    """A few moves away from one of the cheapest cuts, or from large ones packed first."""
     board, best, least = Board(clusters, dies), list[int](), float("inf")
-    for cut in cheapest_cuts(board, limit_costs(dies)):
-        die, excess = repaired(board, cut)
+    for start in chain(cheapest_cuts(board, limit_costs(dies)), map(packed, [board])):
+        die, excess = repaired(board, start)
         if excess < least:
             best, least = die, excess
         if not least:

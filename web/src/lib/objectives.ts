@@ -1,4 +1,4 @@
-import type { Objective } from "@/lib/api/types";
+import type { Objective, Phase } from "@/lib/api/types";
 
 /** What a search can make small, as `dse.objectives` has it. */
 export const OBJECTIVES = [
@@ -10,6 +10,9 @@ export const OBJECTIVES = [
 export const DEFAULT: readonly string[] = ["latency", "energy"];
 
 const ABBREVIATIONS = new Set(["lut", "ff", "dsp", "bram36", "uram", "hbm"]);
+
+/** The same in a phase. */
+export const usual = (phase?: Phase): readonly string[] => (phase === "token" ? [...DEFAULT, "prompt_time"] : DEFAULT);
 
 /** Whether they are others than without a choice. */
 export const isChosen = (objectives: readonly Objective[]): boolean => objectives.map(({ name }) => name).join() !== DEFAULT.join();

@@ -228,7 +228,7 @@ export function NewExplorationDialog({ models, platforms, farm, error, upload, o
             Islands
             <input name="islands" type="number" min={1} max={64} defaultValue={1} required />
           </label>
-          <ObjectiveFields />
+          <ObjectiveFields phase={phase} />
           <details className="wide">
             <summary>At most</summary>
             <div className="fields">

@@ -111,3 +111,16 @@ def test_where_no_single_cluster_leads_to_a_placement_groups_may(monkeypatch: py
     alone = [nearest(netlist, U55C).excess for netlist in drawn]
     assert all(both <= single for both, single in zip(found, alone, strict=True))
     assert sum(both == 0 < single for both, single in zip(found, alone, strict=True)) >= 2
+
+
+def test_where_no_cut_leads_to_a_placement_large_tasks_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs of large tasks fill the dies, as slices of an engine do."""
+    whole = [slr.dsp * U55C.dies.fill for slr in U55C.dies.slrs]
+    shares = (0.48, 0.48, 0.48, 0.48, 0.24, 0.16, 0.11, 0.06)
+    area = tuple((0.0, 0.0, share * min(whole), 0.0, 0.0) for share in shares)
+    netlist = Netlist(tuple((f"{n}",) for n in range(len(shares))), area, (0,) * len(shares), {})
+    monkeypatch.setattr(fitting, "cheapest_cuts", lambda *_: [])
+    assert nearest(netlist, U55C).excess == 0
+    monkeypatch.setattr(fitting, "packed", lambda board: [0] * board.netlist.size)
+    monkeypatch.setattr(fitting, "repaired", lambda board, die: (list(die), 1.0))
+    assert nearest(netlist, U55C).excess > 0

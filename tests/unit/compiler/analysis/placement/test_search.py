@@ -11,7 +11,7 @@ from slow_placement import repaired as slowly_repaired
 
 from compiler.analysis.placement.arrays import Board, limit_costs, placement_costs
 from compiler.analysis.placement.netlist import Netlist
-from compiler.analysis.placement.search import descended, repaired
+from compiler.analysis.placement.search import FULLNESS, NEARLY_FULL, OVER_FULL, descended, packed, repaired
 from compiler.platforms.platform import load_platform
 
 DIES = load_platform("u55c").dies
@@ -82,3 +82,18 @@ def test_the_native_core_moves_as_numpy_does(netlist: Netlist, places: list[int]
     assert repaired(board, die) == slowly_repaired(board, die)
     for costs in (limit_costs(DIES), placement_costs(DIES)):
         assert descended(board, costs, die) == slowly_descended(board, costs, die)
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(netlists())
+def test_packing_takes_the_cheapest_die_for_each_node_in_turn(netlist: Netlist) -> None:
+    board, die = Board(netlist, DIES), dict[int, int]()
+    for node in sorted(range(netlist.size), key=lambda n: -board.area[n].max()):
+        costs: list[float] = []
+        for place in range(3):
+            full = board.area[node, place] + sum(board.area[n, place] for n, there in die.items() if there == place)
+            wires = [board.anchor[node] * board.crossed[place, board.home].sum()]
+            wires += [board.links[node, n] * board.crossed[place, there].sum() for n, there in die.items()]
+            costs.append(sum(wires) + FULLNESS * full.max() + OVER_FULL * np.maximum(0, full - NEARLY_FULL).sum())
+        die[node] = packed(board)[node]
+        assert np.isclose(costs[die[node]], min(costs))
