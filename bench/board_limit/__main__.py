@@ -33,7 +33,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from bench.board_limit.paper import GPT2_MEDIUM
-from bench.board_limit.planned import AS_FAST, FAMILIES, Planned, plan
+from bench.board_limit.planned import FAMILIES, Planned, plan
 from bench.board_limit.variants import SENSITIVITY, WATERFALL
 from compiler.assumed import HBM_GB_S
 from compiler.options import Knobs, Precision
@@ -44,6 +44,7 @@ from dse.space import FOR_PROMPTS, WHOLE
 PROMPT, STEPS = 128, 128
 CONTEXT = 1024
 DESIGNS = (*WHOLE, *FOR_PROMPTS)
+AS_FAST = 0.02
 PRECISIONS: tuple[Precision, ...] = ("w4a8", "w4a8kv8")
 Limits = dict[str, dict[str, tuple[int, int]]]  # must and aim of a model, by what
 MUST_AIM: Limits = {

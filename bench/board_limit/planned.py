@@ -23,7 +23,6 @@ from dse.space import WHOLE
 
 FAMILIES = ("gpt2-medium", "qwen2.5-0.5b", "llama-1.1b", "gemma3-1b")
 KNOBS = WHOLE[1]  # of one of the fastest designs that a search begins with
-AS_FAST = 0.02  # designs that are as good as the fastest
 RESOURCES = ("lut", "ff", "dsp", "bram36", "uram")
 
 
