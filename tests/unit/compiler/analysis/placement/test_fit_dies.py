@@ -121,6 +121,3 @@ def test_where_no_cut_leads_to_a_placement_large_tasks_are_packed(monkeypatch: p
     netlist = Netlist(tuple((f"{n}",) for n in range(len(shares))), area, (0,) * len(shares), {})
     monkeypatch.setattr(fitting, "cheapest_cuts", lambda *_: [])
     assert nearest(netlist, U55C).excess == 0
-    monkeypatch.setattr(fitting, "packed", lambda board: [0] * board.netlist.size)
-    monkeypatch.setattr(fitting, "repaired", lambda board, die: (list(die), 1.0))
-    assert nearest(netlist, U55C).excess > 0
