@@ -8,7 +8,7 @@ from compiler.frontend.interpret import Array
 from compiler.graph.task_graph import Stream, TaskGraph
 from compiler.proof.ports import Passed
 from compiler.targets.images import split, tensor_to_tokens, tokens_to_tensor
-from compiler.targets.tokens import recorded_elements, stored_tokens
+from compiler.targets.tokens import part_names, recorded_elements, stored_tokens
 
 
 @dataclass
@@ -24,14 +24,19 @@ class Recording:
         """Write the plan of each stream, which the run is held to: its ends, its depth, its tokens."""
         self.folder.mkdir(parents=True, exist_ok=True)
         steady = self.tasks.steady.stream  # the launches after the first one move these alone
-        plans = (f"{_plan(s)}{'' if s.name in steady else ' ?'}\n" for s in self.tasks.streams)
+        plans = (
+            f"{_plan(s, name)}{'' if s.name in steady else ' ?'}\n"
+            for s in self.tasks.streams
+            for name in part_names(s.name, s.itensor)
+        )
         (self.folder / "plan").write_text("".join(plans))
 
     def give(self, stream: str, tensor: Array) -> None:
         """Have the reader of the stream get this tensor, whatever its writer writes."""
         itensor = self.tasks.stream[stream].itensor.without_rereads()
         tokens = stored_tokens(tensor_to_tokens(tensor, itensor), itensor, self.tasks.port_bits)
-        (self.folder / f"{stream}.in").write_bytes(tokens)
+        for name, part in zip(part_names(stream, itensor), tokens, strict=True):
+            (self.folder / f"{name}.in").write_bytes(part)
 
     def written(self, stream: str) -> Array:
         """The tensor that the stream's writer wrote. Raises VerificationError where it wrote none."""
@@ -51,15 +56,17 @@ class Recording:
             return kept
         itensor = self.tasks.stream[stream].itensor
         try:
-            raw = (self.folder / name).read_bytes()
+            raws = [(self.folder / f"{part}.{suffix}").read_bytes() for part in part_names(stream, itensor)]
         except FileNotFoundError as error:
             raise VerificationError(f"nothing passed stream {stream}") from error
-        self._kept[name] = tensor = tokens_to_tensor(recorded_elements(raw, itensor, self.tasks.port_bits), itensor)
+        self._kept[name] = tensor = tokens_to_tensor(recorded_elements(raws, itensor, self.tasks.port_bits), itensor)
         return tensor
 
 
-def _plan(stream: Stream) -> str:
-    """Where it begins with tokens, which its writer puts in first, the number of all is what is known of them."""
+def _plan(stream: Stream, name: str) -> str:
+    """Of the FIFO `name`, which carries the stream or a part of each token. Where it begins with tokens, which its
+    writer puts in first, the number of all is what is known of them.
+    """
     loops = (f"{loop.trip}{'r' if loop.dim is None else ''}" for loop in stream.itensor.loops)
     carried = (str(stream.tokens + stream.initial),) if stream.initial else loops
-    return " ".join((stream.name, stream.source, stream.target, str(stream.depth), *carried))
+    return " ".join((name, stream.source, stream.target, str(stream.depth), *carried))

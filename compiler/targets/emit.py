@@ -25,7 +25,15 @@ from compiler.targets.tensors import Tensors, tensor_of
 from compiler.targets.testbench import tb_source
 
 HOST_PROGRAMS = ("run.py", "generate.py")
-SUPPORT_HEADERS = ("stream_pack.h", "packed_token.h", "reduce_tree.h", "mul2.h", "memory_image.h", "compare_image.h")
+SUPPORT_HEADERS = (
+    "stream_pack.h",
+    "wide_token.h",
+    "packed_token.h",
+    "reduce_tree.h",
+    "mul2.h",
+    "memory_image.h",
+    "compare_image.h",
+)
 _PORT_BITS = re.compile(r"PORT_BITS = \d+")  # where a support header says the width of the board's ports
 
 

@@ -7,6 +7,7 @@ instance of a process `<function>_U0`, those of further calls `<function>_1_U0` 
 
 from compiler.analysis.placement.placement import Placement
 from compiler.targets.interface import Interface, Kernel
+from compiler.targets.tokens import part_names
 
 FILE = "floorplan.tcl"
 
@@ -52,7 +53,8 @@ def floorplan_tcl(interface: Interface, placement: Placement) -> str:
             ports = (f"{port.bundle}_m_axi_U" for port in own)
             instances.setdefault(placement.slr[task.name], []).extend([f"{instance}_U0", *ports])
         for stream in kernel.streams:
-            instances[placement.slr[stream.target]] += (f"{name}_U" for name in kernel.abreast.fifos(stream.name))
+            fifos = (part_names(name, stream.itensor) for name in kernel.abreast.fifos(stream.name))
+            instances[placement.slr[stream.target]] += (f"{part}_U" for parts in fifos for part in parts)
         for slr in sorted(instances):
             lines += [f"place {slr} {kernel.name}_1 {{", *(f"  {name}" for name in instances[slr]), "}"]
     return "\n".join(lines) + "\n"

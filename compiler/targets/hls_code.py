@@ -11,7 +11,7 @@ from compiler.targets.interface import Interface, Kernel, Port
 from compiler.targets.parameters import stream_extents, task_parameters
 from compiler.targets.tasks.control import control_parameters, control_streams, emit_control, row_streams
 from compiler.targets.tasks.emitter import TaskEmitter
-from compiler.targets.tokens import is_packed, token_alias, token_type
+from compiler.targets.tokens import fifo_type, is_packed, part_names, parts_of, token_alias
 from compiler.targets.writer import CppWriter
 
 FIFO_IMPL = {"registers": "srl", "lutram": "lutram", "bram": "bram", "uram": "uram"}
@@ -26,6 +26,9 @@ def tasks_header(tasks: TaskGraph, interface: Interface) -> str:
     for header in ("ap_int.h", *_burst_header(interface), "hls_stream.h", "hls_vector.h"):
         out.line(f"#include <{header}>")
     out.line()
+    if any(parts_of(stream.itensor) > 1 for stream in tasks.streams):
+        out.line('#include "wide_token.h"')
+        out.line()
     aliases = {token_alias(s.itensor, tasks.port_bits) for s in tasks.streams}
     for alias in sorted(a for a in aliases if a is not None):
         out.line(alias)
@@ -142,17 +145,19 @@ def _streams(out: CppWriter, stream: Stream, rows: Abreast, memories: Memories) 
     """The FIFO, and its copies for other rows side by side: an array where one task has all of them."""
     if extents := stream_extents(stream, rows):
         array = stream.name + "".join(f"[{extent}]" for extent in extents)
-        out.line(f"hls::stream<{token_type(stream.itensor)}, {stream.depth}> {array};")
-        _bind(out, stream, memories)
+        for part in part_names(array, stream.itensor):
+            out.line(f"hls::stream<{fifo_type(stream.itensor)}, {stream.depth}> {part};")
+            _bind(out, stream, part, memories)
         return
     for copy in range(rows.copies(stream.name)):
         name, depth = copy_name(stream.name, copy), rows.depth(stream.name, stream.depth, copy)
         kind = stream.kind if depth == stream.depth else None
         one = stream._replace(name=name, depth=depth, kind=kind)
-        out.line(f'hls::stream<{token_type(one.itensor)}, {depth}> {name}("{name}");')
-        _bind(out, one, memories)
+        for part in part_names(name, stream.itensor):
+            out.line(f'hls::stream<{fifo_type(one.itensor)}, {depth}> {part}("{part}");')
+            _bind(out, one, part, memories)
 
 
-def _bind(out: CppWriter, stream: Stream, memories: Memories) -> None:
+def _bind(out: CppWriter, stream: Stream, name: str, memories: Memories) -> None:
     impl = FIFO_IMPL[stream_memory(stream, memories).kind]
-    out.pragma(f"bind_storage variable={stream.name} type=fifo impl={impl}")
+    out.pragma(f"bind_storage variable={name.partition('[')[0]} type=fifo impl={impl}")

@@ -1,7 +1,7 @@
 """Parameters of a task's function, and what its kernel passes for them."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compiler.errors import UnsupportedError
 from compiler.graph.abreast import APART, SEVERAL, Abreast, copy_name
@@ -26,7 +26,7 @@ from compiler.graph.task_graph import (
     told,
 )
 from compiler.targets.scalar_ops import C_TYPE
-from compiler.targets.tokens import token_type
+from compiler.targets.tokens import fifo_type, part_name, parts_of
 from compiler.targets.writer import Namer, identifier
 
 OWN = "own"
@@ -35,7 +35,7 @@ OWN = "own"
 @dataclass(frozen=True)
 class Parameter:
     """A parameter of a task's function, and what its kernel passes for it; of an array its `extents`, and which of them
-    is for the running `row`, as C++.
+    is for the running `row`, as C++. Which `part` of each token it carries, where they are wider than a FIFO.
     """
 
     type: str
@@ -43,6 +43,7 @@ class Parameter:
     argument: str
     extents: tuple[int, ...] = ()
     row: str = ""
+    part: int = 0
 
     @property
     def declaration(self) -> str:
@@ -80,8 +81,8 @@ def task_parameters(
     task: Task, tasks: TaskGraph, function: str, pointers: Sequence[str] = (), copy: int = 0
 ) -> tuple[Parameter, ...]:
     """Parameters of the task's function: streams read, streams written, memory, scalars, arguments of the launch, and
-    streams of other rows side by side. `pointers` are what the kernel passes for memory, channel by channel, in the
-    call for this `copy` of the task.
+    streams of other rows side by side; behind them those of other parts of wide tokens. `pointers` are what the kernel
+    passes for memory, channel by channel, in the call for this `copy` of the task.
     """
     namer = Namer([function, *of_chunks(tasks)])
     parameters: list[Parameter] = []
@@ -100,10 +101,22 @@ def task_parameters(
         types = _argument_types(task)
         parameters += [Parameter(types[s], namer.name(short[s]), identifier(s)) for s in task.scalars]
     if tasks.control is not None:
-        return (*parameters, *_control_parameters(task, tasks, namer, copy))
-    for argument in launch_arguments([task]):
-        parameters.append(Parameter("int", namer.name(argument.name), identifier(argument.name)))
-    return tuple(parameters)
+        parameters += _control_parameters(task, tasks, namer, copy)
+    else:
+        for argument in launch_arguments([task]):
+            parameters.append(Parameter("int", namer.name(argument.name), identifier(argument.name)))
+    return (*parameters, *_other_parts(task, tasks, parameters))
+
+
+def _other_parts(task: Task, tasks: TaskGraph, parameters: Sequence[Parameter]) -> Iterator[Parameter]:
+    """For the parts but the first of tokens that are wider than a FIFO."""
+    for access in (*task.reads, *task.writes):
+        for part in range(1, parts_of(tasks.stream[access.stream].itensor)):
+            fifos = {access.stream, *(copy_name(access.stream, row) for row in range(1, tasks.copies(access.stream)))}
+            for of_first in parameters:
+                if of_first.argument.partition("[")[0] in fifos:
+                    names = (part_name(name, part) for name in (of_first.name, of_first.argument))
+                    yield replace(of_first, name=next(names), argument=next(names), part=part)
 
 
 def _control_parameters(task: Task, tasks: TaskGraph, namer: Namer, copy: int) -> Iterator[Parameter]:
@@ -119,13 +132,13 @@ def _control_parameters(task: Task, tasks: TaskGraph, namer: Namer, copy: int) -
     if control.rows > 1 and task.name == control.given:
         yield Parameter("hls::stream<int>&", namer.name("chunk"), given_name(task.name))
     for name in (a.stream for a in task.writes if tasks.abreast.passing.get(a.stream) == "shared"):
-        kind = f"hls::stream<{token_type(tasks.stream[name].itensor)}>&"
+        kind = f"hls::stream<{fifo_type(tasks.stream[name].itensor)}>&"
         for row in range(1, tasks.abreast.side_by_side):
             yield Parameter(kind, namer.name(f"row{row}"), copy_name(name, row))
 
 
 def _stream_parameter(task: Task, tasks: TaskGraph, stream: Stream, name: str, copy: int) -> Parameter:
-    token, rows, apart = token_type(stream.itensor), tasks.abreast, stream_extents(stream, tasks.abreast)
+    token, rows, apart = fifo_type(stream.itensor), tasks.abreast, stream_extents(stream, tasks.abreast)
     of_all, of_copy = apart[:1], apart[1:]
     if apart and task.name in rows.copied:
         if not of_copy:

@@ -26,6 +26,23 @@ struct Words<hls::vector<ap_uint<W>, N> > {
   static ap_uint<W>& at(hls::vector<ap_uint<W>, N>& token, int w) { return token[w]; }
 };
 
+template <int W, int M, int N>
+struct Words<WideToken<ap_uint<W>, M, N> > {
+  static const int BITS = W;
+  static const ap_uint<W>& at(const WideToken<ap_uint<W>, M, N>& token, int w) { return token[w]; }
+  static ap_uint<W>& at(WideToken<ap_uint<W>, M, N>& token, int w) { return token[w]; }
+};
+
+// BITS bits of one token, from bit `low` on, to the bits from `to` on of another; no word of theirs splits them. Unlike
+// an array of elements, words stay below the 1024 that Vitis HLS partitions an array into.
+template <int BITS, typename FROM, typename TO>
+void move_bits(const FROM& from, int low, TO& token, int to) {
+#pragma HLS inline
+  const int L = low % Words<FROM>::BITS, T = to % Words<TO>::BITS;
+  const ap_uint<BITS> bits = Words<FROM>::at(from, low / Words<FROM>::BITS).range(L + BITS - 1, L);
+  Words<TO>::at(token, to / Words<TO>::BITS).range(T + BITS - 1, T) = bits;
+}
+
 // The elements of a token.
 template <typename TOKEN, typename T, int N>
 void unpack_elements(const TOKEN& token, T (&elements)[N]) {

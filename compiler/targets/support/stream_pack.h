@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "wide_token.h"
+
 const int PORT_BITS = 512;  // of the board that the design is emitted for
 
 // How an element type looks as bits.
@@ -89,6 +91,14 @@ struct Pieces<hls::vector<T, N> > {
   static const int COUNT = int(N);
   static Type get(const hls::vector<T, N>& token, int e) { return token[e]; }
   static void set(hls::vector<T, N>& token, int e, Type value) { token[e] = value; }
+};
+
+template <typename T, int M, int N>
+struct Pieces<WideToken<T, M, N> > {
+  typedef T Type;
+  static const int COUNT = M * N;
+  static Type get(const WideToken<T, M, N>& token, int e) { return token[e]; }
+  static void set(WideToken<T, M, N>& token, int e, Type value) { token[e] = value; }
 };
 
 template <int W>

@@ -14,7 +14,7 @@ from compiler.targets.nest_code import gate_condition, pipelined_nest
 from compiler.targets.parameters import OWN, launch_arguments, of_chunks, task_parameters
 from compiler.targets.program_code import ProgramCode
 from compiler.targets.scalar_ops import C_TYPE
-from compiler.targets.tokens import is_packed, token_type
+from compiler.targets.tokens import is_packed, part_names, token_type
 from compiler.targets.writer import CppWriter, Namer
 
 
@@ -83,29 +83,47 @@ class Frame:
     def read(self, access: Access, stream: str, name: str, declare: bool = False) -> None:
         """Read a token into the elements `name`, which are declared here or were before."""
         if not is_packed(self.itensor(access)):
-            self.out.line(f"{f'const {self.token(access)} ' if declare else ''}{name} = {stream}.read();")
+            self.out.line(f"{f'const {self.token(access)} ' if declare else ''}{name} = {self.taken(access, stream)};")
             return
         if declare:
             self.declare(access, name)
-        self.out.line(f"unpack_elements({stream}.read(), {name});")
+        self.out.line(f"unpack_elements({self.taken(access, stream)}, {name});")
+
+    def taken(self, access: Access, stream: str) -> str:
+        """The next token of the stream, as C++, which reads it."""
+        first, *others = (f"{part}.read()" for part in part_names(stream, self.itensor(access)))
+        return f"{self.token(access)}({', '.join([first, *others])})" if others else first
+
+    def put(self, access: Access, stream: str, value: str) -> None:
+        """Write a token."""
+        parts = part_names(stream, self.itensor(access))
+        if len(parts) == 1:
+            self.out.line(f"{stream}.write({value});")
+            return
+        with nullcontext() if value.isidentifier() else self.out.block(""):
+            if not value.isidentifier():
+                self.out.line(f"const {self.token(access)} whole = {value};")
+                value = "whole"
+            for number, part in enumerate(parts):
+                self.out.line(f"{part}.write({value}.parts[{number}]);")
 
     def write(self, access: Access, stream: str, name: str, task: Task | None = None) -> None:
         """Write the elements `name`, or the expression of a lone one, as a token; `task`, which may do for several."""
         packed = is_packed(self.itensor(access))
         value = f"pack_elements<{self.token(access)}>({name})" if packed else name
         if task is None:
-            self.out.line(f"{stream}.write({value});")
+            self.put(access, stream, value)
         else:
             self.send(task, access, stream, value)
 
     def send(self, task: Task, access: Access, stream: str, value: str) -> None:
         """Write a token; of what several rows side by side share, to the streams of all of them."""
-        self.out.line(f"{stream}.write({value});")
+        self.put(access, stream, value)
         if self.tasks.abreast.passing.get(access.stream) != "shared":
             return
         for row in range(1, self.tasks.abreast.side_by_side):
             with self.out.block(f"if (rows - row > {row})"):
-                self.out.line(f"{self.named(task, copy_name(access.stream, row))}.write({value});")
+                self.put(access, self.named(task, copy_name(access.stream, row)), value)
 
     @property
     def rows(self) -> int:
@@ -156,7 +174,7 @@ class Frame:
         `first` writes, of these names, what is done for a chunk before all of its rows.
         """
         parameters = task_parameters(task, self.tasks, self.name)
-        names = [p.name for p in parameters]
+        names = [p.name for p in parameters if not p.part]
         self.out.comment(summary)
         for number, access in enumerate((*task.reads, *task.writes)):
             verb = "reads" if number < len(task.reads) else "writes"
@@ -165,7 +183,7 @@ class Frame:
         with self.out.indented():
             namer = self._namer(task)
             self._fill(task, names[len(task.reads) :], namer)
-            names = [f"{p.name}{p.row}" for p in parameters]
+            names = [f"{p.name}{p.row}" for p in parameters if not p.part]
             if self.tasks.control is None:
                 yield names, namer
             else:
@@ -208,19 +226,19 @@ class Frame:
         of its own, since HLS may schedule a write and the read of its answer into one cycle (UCLA-VAST/tapa, 111).
         """
         for access, name in zip(task.writes, written, strict=False):
-            self._initially(access, f"{name}.write({self.token(access)}(0));", namer)
+            self._initially(access, namer, partial(self.put, access, name, f"{self.token(access)}(0)"))
 
     def _drain(self, task: Task, read: Sequence[str], namer: Namer) -> None:
         """As many tokens are left at the end; the next launch puts in its own."""
         for access, name in zip(task.reads, read, strict=False):
-            self._initially(access, f"{name}.read();", namer)
+            self._initially(access, namer, partial(self.out.line, f"{self.taken(access, name)};"))
 
-    def _initially(self, access: Access, statement: str, namer: Namer) -> None:
+    def _initially(self, access: Access, namer: Namer, move: Callable[[], None]) -> None:
         if initial := self.tasks.stream[access.stream].initial:
             index = namer.name("first")
             with self.out.block(f"for (int {index} = 0; {index} < {initial}; ++{index})"):
                 self.out.pragma("pipeline II=1")
-                self.out.line(statement)
+                move()
 
 
 def bind_storage(out: CppWriter, name: str, buffer: Buffer) -> None:

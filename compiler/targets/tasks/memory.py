@@ -190,12 +190,12 @@ def emit_store(frame: Frame, task: StoreTask) -> None:
                 out.pragma("array_partition variable=word type=complete")
                 with _slots(out, walk, dma):
                     if parts == 1:
-                        out.line(f"const {token} token = {stream}.read();")
+                        out.line(f"const {token} token = {frame.taken(task.reads[0], stream)};")
                         if stored:
                             out.line(f"{stored} = token;")
                     else:
                         with guarded(out, f"{walk.part} == 0"):
-                            out.line(f"token = {stream}.read();")
+                            out.line(f"token = {frame.taken(task.reads[0], stream)};")
                     out.line(f"pack<{parts}>(token, {walk.slot}, {walk.part}, word);")
                 for channel, port in enumerate(memory):
                     word = f"word[{channel}]"

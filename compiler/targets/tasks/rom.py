@@ -65,7 +65,7 @@ def _emit_memory(frame: Frame, task: RomTask, dma: Dma) -> None:
         with out.block(f"if ({load})"):
             _fill(frame, task, dma, memory, words, namer)
         with TaskLoops.of(frame, pushing, namer, [pushed, *told.values()], names).pipelined():
-            out.line(f"{pushed}.write({memory}[{_place(task, names)}]);")
+            frame.put(access, pushed, f"{memory}[{_place(task, names)}]")
 
 
 def _loop_names(task: RomTask, namer: Namer) -> tuple[str, ...]:

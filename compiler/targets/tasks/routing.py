@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from math import prod
 
+from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.program import Access, Side
 from compiler.graph.task_graph import ChunkTask, ConcatTask, ForkTask, LanesTask, RouteTask
 from compiler.targets.nest_code import (
@@ -13,6 +14,7 @@ from compiler.targets.nest_code import (
     unrolled,
 )
 from compiler.targets.tasks.frame import Frame, TaskLoops, rate
+from compiler.targets.tokens import is_packed, word_bits
 from compiler.targets.writer import Namer
 
 
@@ -37,9 +39,9 @@ def _emit_fork(frame: Frame, task: ForkTask) -> None:
     with frame.function(task, f"Copies every token to {len(task.writes)} readers.") as (params, namer):
         token, code = frame.token(task.reads[0]), frame.program(task, namer, params)
         with code.pipelined(task.timing):
-            out.line(f"const {token} token = {params[0]}.read();")
-            for _, stream in zip(task.writes, params[1:], strict=False):
-                out.line(f"{stream}.write(token);")
+            out.line(f"const {token} token = {frame.taken(task.reads[0], params[0])};")
+            for access, stream in zip(task.writes, params[1:], strict=False):
+                frame.put(access, stream, "token")
 
 
 def _emit_lanes(frame: Frame, task: LanesTask) -> None:
@@ -47,7 +49,7 @@ def _emit_lanes(frame: Frame, task: LanesTask) -> None:
     if task.pieces > 1:
         _emit_widening(frame, task)
         return
-    deals = len(task.reads) == 1
+    out, deals = frame.out, len(task.reads) == 1
     summary = f"Deals out each token to {len(task.writes)}" if deals else f"Joins tokens of {len(task.reads)}"
     with frame.function(task, f"{summary}. {rate(task)}.") as (params, namer):
         accesses = (*task.reads, *task.writes)
@@ -56,12 +58,36 @@ def _emit_lanes(frame: Frame, task: LanesTask) -> None:
         }
         with frame.program(task, namer, params).pipelined(task.timing):
             for access, stream in zip(task.reads, params, strict=False):
-                frame.read(access, stream, tokens[access.stream], declare=True)
+                out.line(f"const {frame.token(access)} {tokens[access.stream]} = {frame.taken(access, stream)};")
+            packed = is_packed(frame.itensor(task.reads[0]))
             for access in task.writes:
-                frame.declare(access, tokens[access.stream])
-            _move_lanes(frame, task, tokens, namer)
+                out.line(f"{frame.token(access)} {tokens[access.stream]}{'(0)' if packed else ''};")
+            (_move_bits if packed else _move_lanes)(frame, task, tokens, namer)
             for access, stream in zip(task.writes, params[len(task.reads) :], strict=False):
-                frame.write(access, stream, tokens[access.stream], task)
+                frame.send(task, access, stream, tokens[access.stream])
+
+
+def _move_bits(frame: Frame, task: LanesTask, tokens: Mapping[str, str], namer: Namer) -> None:
+    """The same of packed tokens: neighbours of a block at once, where no word splits them."""
+    deals = len(task.reads) == 1
+    whole, parts = (task.reads, task.writes) if deals else (task.writes, task.reads)
+    itensors = [frame.itensor(access) for access in (*whole, *parts)]
+    element = DTYPE_BITS[itensors[0].dtype]
+    run = prod(itensors[1].element) // task.blocks * element
+    split = any(word_bits(itensor, frame.tasks.port_bits) % run for itensor in itensors)
+    bits = element if split else run
+    block, piece = namer.name("block"), namer.name("piece")
+    moving = [loop for loop in ((block, task.blocks), (piece, run // bits)) if loop[1] > 1]
+    with unrolled(frame.out, moving):
+        inside = [f"{piece} * {bits}"] if run > bits else []
+        for number, part in enumerate(parts):
+            own = [f"{block} * {run}"] if task.blocks > 1 else []
+            of_all = [f"{block} * {run * len(parts)}"] if task.blocks > 1 else []
+            of_all += [str(number * run)] if number else []
+            places = [" + ".join([*terms, *inside]) or "0" for terms in (of_all, own)]
+            ends = [tokens[whole[0].stream], places[0]], [tokens[part.stream], places[1]]
+            (source, target) = ends if deals else ends[::-1]
+            frame.out.statement(f"move_bits<{bits}>", [*source, *target], ";")
 
 
 def _move_lanes(frame: Frame, task: LanesTask, tokens: Mapping[str, str], namer: Namer) -> None:
@@ -90,7 +116,7 @@ def _emit_widening(frame: Frame, task: LanesTask) -> None:
         writes = code.condition("writes", write.stream, params[1])
         with code.pipelined(task.timing):
             with guarded(out, reads):
-                out.line(f"shift_in({whole}, {params[0]}.read());")
+                out.line(f"shift_in({whole}, {frame.taken(read, params[0])});")
             with guarded(out, writes):
                 frame.send(task, write, params[1], whole)
 
@@ -115,7 +141,7 @@ def _emit_route(frame: Frame, task: RouteTask) -> None:
         with code.pipelined(task.timing):
             for access, stream, condition in reversed(reads):  # the first one's token is to stay
                 with guarded(out, condition):
-                    out.line(f"{passed[frame.token(access)]} = {stream}.read();")
+                    out.line(f"{passed[frame.token(access)]} = {frame.taken(access, stream)};")
             for access, stream, condition in writes:
                 with guarded(out, condition):
                     frame.send(task, access, stream, passed[frame.token(access)])
@@ -128,12 +154,12 @@ def _emit_chunk(frame: Frame, task: ChunkTask) -> None:
     with frame.function(task, summary) as (params, namer):
         names = NestNames.of(op, nest, namer)
         loops = TaskLoops.of(frame, task, namer, params, names.loops)
-        ports = [(stream, loops.condition("writes", a)) for a, stream in zip(task.writes, params[1:], strict=False)]
+        ports = [(a, stream, loops.condition("writes", a)) for a, stream in zip(task.writes, params[1:], strict=False)]
         with loops.pipelined():
-            out.line(f"const {frame.token(task.reads[0])} token = {params[0]}.read();")
-            for stream, condition in ports:
+            out.line(f"const {frame.token(task.reads[0])} token = {frame.taken(task.reads[0], params[0])};")
+            for access, stream, condition in ports:
                 with guarded(out, condition):
-                    out.line(f"{stream}.write(token);")
+                    frame.put(access, stream, "token")
 
 
 def _emit_concat(frame: Frame, task: ConcatTask) -> None:
@@ -149,7 +175,7 @@ def _emit_concat(frame: Frame, task: ConcatTask) -> None:
             # Zeros follow the last input where the joined dimension is padded.
             behind = "(0)" if op.true_loops[op.axis] < op.loops[op.axis] else ""
             out.line(f"{frame.token(task.writes[0])} token{behind};")
-            for stream, condition in zip(params, reads, strict=False):
+            for access, stream, condition in zip(task.reads, params, reads, strict=False):
                 with guarded(out, condition):
-                    out.line(f"token = {stream}.read();")
-            out.line(f"{params[len(reads)]}.write(token);")
+                    out.line(f"token = {frame.taken(access, stream)};")
+            frame.put(task.writes[0], params[len(reads)], "token")

@@ -163,7 +163,7 @@ class _Code:
             with unrolled(out, [("line", kept)]):
                 out.line(f"{self.column}[{this}] = {self.lines}[{this}]{self._place};")
         with guarded(out, comes):
-            out.line(f"{self.column}[{last}] = {stream}.read();")
+            out.line(f"{self.column}[{last}] = {self.frame.taken(self.task.reads[0], stream)};")
         if kept:
             with unrolled(out, [("line", kept)]):
                 out.line(f"{self.lines}[{this}]{self._place} = {self.column}[{behind}];")

@@ -52,6 +52,7 @@ from compiler.simulator.board.build import build_board
 from compiler.simulator.csim.build import RUNTIME_SOURCE
 from compiler.simulator.csim.errors import DeadlockError, LeftoverError
 from compiler.simulator.timing.simulate import simulate_directory
+from compiler.targets import tokens
 from compiler.whole_token import Lengths
 
 SOURCE = ModelSource("tiny", config_from_fields(TINY_MODELS["llama"]))
@@ -284,6 +285,36 @@ def test_weights_that_come_in_words_reply_as_those_in_tokens(
     assert pieces == (["engine0_in1_widening"] if slices == 1 else [f"engine0_slice{n}_in1_share" for n in (0, 1)])
     (load,) = (task for task in dataflow["tasks"] if task["name"] == "load_engine0_in1")
     assert [bound["name"] for bound in load["turns"][-1]["bounds"]] == ["choose"]
+    generation = run(made, silent, lambda _token: None)
+    assert generation.tokens == generation.reference
+    assert generation.passed, generation.wrong_launch
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slices", [1, 2])
+def test_tokens_wider_than_a_fifo_reply_as_others(slices: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They pass in parts: weights that a load deals out, of groups of rows in turns, and what lies between tasks."""
+    monkeypatch.setattr(tokens, "MAX_FIFO_BITS", 64)
+    knobs = Knobs(
+        default_tile_size=32,
+        overall_unroll=512,
+        stream_width=2048,
+        engines="shared",
+        loads="joint",
+        rows=4,
+        slices=slices,
+        max_padding=20,
+    )
+    later = (tuple((7 * n + 3) % 97 for n in range(PROMPT_ROWS + 3)),)
+    with importing_here():
+        options = replace(OPTIONS, tokens=4, then=later, precision="w4a8")
+        made = prepare(tiny_model("gpt2", tmp_path), options, knobs, U55C, tmp_path / "cache", silent)
+    (top,) = (made.design / "hls").glob("*_k0.cpp")
+    declared = re.findall(r"hls::stream<(\w+)::Part, \d+> \w+_part1(\[)?", top.read_text())
+    assert {kind[:2] for kind, _ in declared} >= {"i4", "i8"}
+    assert any(array for _, array in declared)
+    (tasks,) = (made.design / "hls").glob("*_tasks.cpp")
+    assert ("move_bits<" in tasks.read_text()) == (slices > 1)
     generation = run(made, silent, lambda _token: None)
     assert generation.tokens == generation.reference
     assert generation.passed, generation.wrong_launch

@@ -52,7 +52,7 @@ class Run:
 
     def write(self, stream: str, tensor: Any, suffix: str = "bin") -> None:
         itensor = self.tasks.stream[stream].itensor.without_rereads()
-        tokens = stored_tokens(tensor_to_tokens(tensor, itensor), itensor, self.tasks.port_bits)
+        (tokens,) = stored_tokens(tensor_to_tokens(tensor, itensor), itensor, self.tasks.port_bits)
         (self.folder / "taps" / f"{stream}.{suffix}").write_bytes(tokens)
 
     def spoil(self, stream: str) -> tuple[int, ...]:

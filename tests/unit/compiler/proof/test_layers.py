@@ -12,6 +12,7 @@ from proved_designs import Edit, Made, edit_in, is_caught, make, verdict
 from compiler.frontend.interpret import interpret, outputs_of
 from compiler.options import Knobs
 from compiler.proof.runs import NETWORK, QUICK
+from compiler.targets import tokens
 
 pytestmark = pytest.mark.slow
 LAYERS = 3
@@ -59,6 +60,15 @@ def test_a_load_brings_the_weights_of_every_turn_and_layer(knobs: Knobs, tmp_pat
     assert "engine0_route1" not in made.design.tasks.task
     found = verdict(made, tmp_path, QUICK)
     assert (found.passed, found.unchecked) == (True, ()), found.message
+
+
+def test_parts_of_tokens_wider_than_a_fifo_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "MAX_FIFO_BITS", 64)
+    made = made_with(JOINT, tmp_path / "made")
+    found = verdict(made, tmp_path, QUICK)
+    assert (found.passed, found.unchecked) == (True, ()), found.message
+    crossed = edit_in("load_engine0_in1", "out.write(token.parts[0])", "out.write(token.parts[1])")
+    assert is_caught(made, tmp_path / "crossed", crossed)
 
 
 Parts = list[bytes]  # of each channel, by layer and turn: all have as many bytes

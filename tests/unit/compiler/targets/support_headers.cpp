@@ -41,6 +41,33 @@ void round_trip(const char* what) {
   for (int e = 0; e < N; ++e) expect(back[e] == elements[e], what, e, PARTS);
 }
 
+// Packed tokens of N elements, dealt out to two and joined again, BITS bits at a time.
+template <int BITS, typename TOKEN, typename HALF, int N>
+void deal(const char* what) {
+  ap_int<4> elements[N], back[N];
+  for (int e = 0; e < N; ++e) elements[e] = Element<ap_int<4> >::decode(ap_uint<4>(random_bits() >> 9));
+  const TOKEN token = pack_elements<TOKEN>(elements);
+  HALF half[2] = {HALF(0), HALF(0)};
+  TOKEN joined(0);
+  for (int at = 0; at < N * 4; at += BITS) move_bits<BITS>(token, at, half[at / BITS % 2], at / BITS / 2 * BITS);
+  for (int at = 0; at < N * 4; at += BITS) move_bits<BITS>(half[at / BITS % 2], at / BITS / 2 * BITS, joined, at);
+  unpack_elements(joined, back);
+  for (int e = 0; e < N; ++e) expect(back[e] == elements[e], what, e, 0);
+  ap_int<4> first[N / 2];
+  unpack_elements(half[1], first);
+  for (int e = 0; e < BITS / 4; ++e) expect(first[e] == elements[BITS / 4 + e], what, e, 1);
+}
+
+// A token that two FIFOs carry.
+void wide() {
+  typedef WideToken<ap_int<8>, 16, 2> Token;
+  Token token(3);
+  expect(token[0] == 3 && token[31] == 3, "a wide token begins as", 3, 0);
+  for (int e = 0; e < 32; ++e) token[e] = ap_int<8>(e);
+  const Token joined(token.parts[0], token.parts[1]);
+  for (int e = 0; e < 32; ++e) expect(joined[e] == ap_int<8>(e) && joined.parts[e / 16][e % 16] == joined[e], "wide", e, 0);
+}
+
 int main() {
   for (int a = -128; a < 128; ++a)
     for (int b = -128; b < 128; ++b)
@@ -56,6 +83,12 @@ int main() {
   round_trip<ap_int<4>, ap_uint<1024>, 256, 1, 2>("256 int4 in two words");
   round_trip<ap_int<4>, hls::vector<ap_uint<512>, 4>, 512, 2, 2>("512 int4 in two words of two channels");
   round_trip<ap_int<4>, hls::vector<ap_uint<16>, 75>, 300, 1, 3>("300 int4");
+  round_trip<ap_int<4>, WideToken<ap_uint<64>, 2, 2>, 64, 1, 1>("64 int4 in two parts");
+  round_trip<ap_int<4>, WideToken<ap_uint<64>, 4, 3>, 192, 1, 2>("192 int4 in three parts and two words");
+  deal<16, ap_uint<64>, ap_uint<32>, 16>("deal 16 int4");
+  deal<4, hls::vector<ap_uint<32>, 4>, ap_uint<64>, 32>("deal 32 int4");
+  deal<16, WideToken<ap_uint<32>, 2, 2>, hls::vector<ap_uint<32>, 2>, 32>("deal 32 int4 in two parts");
+  wide();
   round_trip<bool, ap_uint<7>, 7, 1, 1>("7 bits");
   round_trip<bool, ap_uint<96>, 96, 1, 1>("96 bits");
   return failures != 0;
