@@ -25,11 +25,11 @@ proc die {slr} {
   return $pblock
 }
 
-proc place {slr kernel instances} {
+proc place {slr unit instances} {
   foreach instance $instances {
-    set cells [get_cells -quiet -hierarchical -filter "NAME =~ */$kernel/inst/$instance"]
+    set cells [get_cells -quiet -hierarchical -filter "NAME =~ */$unit/inst/$instance"]
     if {[llength $cells] == 0} {
-      puts "WARNING: floorplan.tcl: $kernel has no instance $instance; Vivado places it where it likes"
+      puts "WARNING: floorplan.tcl: $unit has no instance $instance; Vivado places it where it likes"
       continue
     }
     add_cells_to_pblock [die $slr] $cells -clear_locs
@@ -56,5 +56,5 @@ def floorplan_tcl(interface: Interface, placement: Placement) -> str:
             fifos = (part_names(name, stream.itensor) for name in kernel.abreast.fifos(stream.name))
             instances[placement.slr[stream.target]] += (f"{part}_U" for parts in fifos for part in parts)
         for slr in sorted(instances):
-            lines += [f"place {slr} {kernel.name}_1 {{", *(f"  {name}" for name in instances[slr]), "}"]
+            lines += [f"place {slr} {kernel.unit} {{", *(f"  {name}" for name in instances[slr]), "}"]
     return "\n".join(lines) + "\n"

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import blake2b
 from typing import Literal
 
 from compiler.analysis.ports import paired_stores
@@ -17,6 +18,10 @@ from compiler.targets.functions import TaskFunction, call_names, plan_functions
 from compiler.targets.parameters import LaunchArgument, kernel_arguments, least_of, pointer_type, scalars_of
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.writer import Namer, identifier
+
+# An xclbin has 63 characters for `kernel:unit` (`ip_data` of XRT's xclbin.h): where it is longer, xclbinutil ends a link
+# of hours.
+MAX_NAME = 48
 
 ImageRole = Literal["param", "input", "kept", "output", "intermediate"]
 FOLDERS: dict[ImageRole, str] = {"param": "params", "input": "tb", "kept": "tb", "output": "out"}
@@ -105,6 +110,11 @@ class Kernel:
     abreast: Abreast
     functions: tuple[str, ...]
 
+    @property
+    def unit(self) -> str:
+        """What its compute unit is called, beside those of other kernels."""
+        return f"{self.name.rpartition('_')[2]}_1"
+
     @cached_property
     def instances(self) -> tuple[str, ...]:
         """What Vitis HLS calls each call (`compiler.targets.functions`)."""
@@ -146,7 +156,7 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
     images: dict[str, Image] = {}
     task_ports: dict[str, tuple[Port, ...]] = {}
     kernels: list[Kernel] = []
-    name = identifier(tasks.name)
+    name = _short(identifier(tasks.name))
     results = {out.value for out in graph.outputs}
     for number in range(tasks.kernels):
         members = tuple(t for t in tasks.tasks if t.kernel == number)
@@ -173,6 +183,14 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
     used = dict.fromkeys(s for k in kernels for s in k.scalars)
     arguments = least_of(argument for kernel in kernels for argument in kernel.arguments)
     return Interface(name, tuple(images.values()), tuple(kernels), tuple(used), task_ports, arguments, functions)
+
+
+def _short(name: str) -> str:
+    """The name; of a long one its beginning, and a digest of all of it."""
+    if len(name) <= MAX_NAME:
+        return name
+    digest = blake2b(name.encode(), digest_size=4).hexdigest()
+    return f"{name[: MAX_NAME - len(digest) - 1]}_{digest}"
 
 
 def _image(task: DmaTask, graph: LinalgGraph, results: set[str], kept: set[str]) -> Image:

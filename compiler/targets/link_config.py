@@ -35,9 +35,9 @@ def link_cfg(interface: Interface, platform: Platform, placement: Placement | No
     """
     placed = hbm_channels(interface, platform)
     lines = [f"platform={platform.shell}", f"kernel_frequency=0:{platform.clock_mhz:g}", "", "[connectivity]"]
-    lines += [f"nk={k.name}:1:{k.name}_1" for k in interface.kernels]
+    lines += [f"nk={k.name}:1:{k.unit}" for k in interface.kernels]
     lines += [
-        f"sp={k.name}_1.{p.name}:HBM[{placed[p.image.name, p.channel]}]" for k in interface.kernels for p in k.ports
+        f"sp={k.unit}.{p.name}:HBM[{placed[p.image.name, p.channel]}]" for k in interface.kernels for p in k.ports
     ]
     lines += _slr_lines(interface, placement) if placement is not None else []
     spread = placement is not None and bool(floorplan.spread_kernels(interface, placement))
@@ -45,5 +45,5 @@ def link_cfg(interface: Interface, platform: Platform, placement: Placement | No
 
 
 def _slr_lines(interface: Interface, placement: Placement) -> list[str]:
-    dies = {k.name: placement.kernel_slr([t.name for t in k.tasks]) for k in interface.kernels}
-    return [f"slr={kernel}_1:{slr}" for kernel, slr in dies.items() if slr is not None]
+    dies = {k.unit: placement.kernel_slr([t.name for t in k.tasks]) for k in interface.kernels}
+    return [f"slr={unit}:{slr}" for unit, slr in dies.items() if slr is not None]

@@ -13,18 +13,18 @@ proc die {slr} {
   return $pblock
 }
 
-proc place {slr kernel instances} {
+proc place {slr unit instances} {
   foreach instance $instances {
-    set cells [get_cells -quiet -hierarchical -filter "NAME =~ */$kernel/inst/$instance"]
+    set cells [get_cells -quiet -hierarchical -filter "NAME =~ */$unit/inst/$instance"]
     if {[llength $cells] == 0} {
-      puts "WARNING: floorplan.tcl: $kernel has no instance $instance; Vivado places it where it likes"
+      puts "WARNING: floorplan.tcl: $unit has no instance $instance; Vivado places it where it likes"
       continue
     }
     add_cells_to_pblock [die $slr] $cells -clear_locs
   }
 }
 
-place SLR1 layer_norm_k2_1 {
+place SLR1 k2_1 {
   load_k2_f32x4_U0
   gmem_beta_k2_0_m_axi_U
   load_f32x4_U0
@@ -44,7 +44,7 @@ place SLR1 layer_norm_k2_1 {
   op_y_in4_U
   op_y_in5_U
 }
-place SLR2 layer_norm_k2_1 {
+place SLR2 k2_1 {
   store_f32x4_U0
   store_y_in_U
 }

@@ -12,6 +12,7 @@ from vitis_standin.sources import XoKernel
 _MEMORY = re.compile(r"(HBM|DDR|PLRAM)\[(\d+)(?::(\d+))?\]")
 _BANKS = {"HBM": 32, "DDR": 0, "PLRAM": 6}  # of the U55C
 _DIES = {"SLR0", "SLR1", "SLR2"}
+_NAME = 64  # bytes of `m_name` in `ip_data` (XRT, xclbin.h), with the zero behind it
 
 
 class Settings(Protocol):
@@ -55,6 +56,11 @@ def _units(call: Call, options: Settings, kernels: dict[str, XoKernel]) -> dict[
         given = rest[0].split(".") if rest else [f"{kernel}_{k + 1}" for k in range(int(count))]
         if len(given) != int(count):
             _end(call, "CFGEN 83-2286", f"--nk tag names {len(given)} instances of {kernel}, not {count}")
+        for name in (f"{kernel}:{unit}" for unit in given):
+            if len(name) >= _NAME:  # as xclbinutil ends, hours later
+                _end(
+                    call, "XCLBINUTIL", f"The m_name entry length ({len(name)}), exceeds the allocated space: '{name}'"
+                )
         names[kernel] = given
     return {
         name: Unit(name, kernels[kernel], dict.fromkeys(kernels[kernel].memories, "HBM[0]"))

@@ -128,10 +128,24 @@ def test_ports_share_hbm_channels_evenly_heaviest_first(tmp_path: Path) -> None:
     assert len(set(placed.values())) == min(len(placed), U55C.hbm.channels)
     text = link_cfg(interface, U55C)
     for kernel in interface.kernels:
-        assert f"nk={kernel.name}:1:{kernel.name}_1" in text
+        assert f"nk={kernel.name}:1:{kernel.unit}" in text
         for port in kernel.ports:  # one buffer passes between two kernels: both name its channel
             channel = placed[port.image.name, port.channel]
-            assert f"sp={kernel.name}_1.{port.name}:HBM[{channel}]\n" in text
+            assert f"sp={kernel.unit}.{port.name}:HBM[{channel}]\n" in text
+
+
+def test_names_of_kernels_fit_an_xclbin() -> None:
+    """`kernel:unit` has 63 characters; names that begin alike stay apart."""
+    network = NETWORKS["layer_norm"]()
+    tasks = planned_tasks(network.graph(), Knobs(), U55C)
+    long = [replace(tasks, name=f"{'a-network-' * 8}{end}") for end in ("one", "two")]
+    for design in (tasks, *long):
+        for kernel in plan_interface(design, network.graph()).kernels:
+            assert len(f"{kernel.name}:{kernel.unit}") < 64
+            assert kernel.name.endswith(f"_{kernel.unit.removesuffix('_1')}")
+    first, second = (plan_interface(design, network.graph()).name for design in long)
+    assert first != second
+    assert plan_interface(tasks, network.graph()).name == "layer_norm"
 
 
 def test_an_unknown_scalar_operation_names_its_task(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_a_fixed_clock_can_not_be_lowered(bench: Bench) -> None:
     """Why link.cfg asks for the scalable clock and not for one of its own."""
     config = bench.design / "hls" / "link.cfg"
     text = config.read_text()
-    config.write_text(text.replace("kernel_frequency=0:250\n", "") + "\n[clock]\nfreqHz=250000000:layer_norm_k0_1\n")
+    config.write_text(text.replace("kernel_frequency=0:250\n", "") + "\n[clock]\nfreqHz=250000000:k0_1\n")
     bench.tell(FAIL="timing_scaled")
     try:
         result = bench.link()
