@@ -131,6 +131,16 @@ def test_transfer_of_tokens_wider_than_a_word(golden: Golden) -> None:
     golden("".join(task_text(t, tasks) for t in tasks.tasks), HERE / "wide_tokens.cpp")
 
 
+def test_load_again_of_words_that_come_alone(golden: Golden) -> None:
+    """Of 16 tokens each: in one loop, as HLS would wait for memory before each burst of an inner one."""
+    streamed = ITensor((1,), "f32", (Loop(8, 1, None), Loop(64, 1, 0)))
+    transfer = Transfer("v", 0, streamed, plan_packing(streamed, 1, U55C.hbm.port_bits))
+    load = load_task("load_v", transfer, "s", U55C)
+    store = store_task("store_v", transfer._replace(kernel=1, itensor=streamed.without_rereads()), "s", U55C)
+    tasks = TaskGraph("again", 1, (load, store), (Stream("s", "load_v", "store_v", streamed),))
+    golden(task_text(load, tasks), HERE / "load_again_alone.cpp")
+
+
 def test_load_of_several_values(golden: Golden) -> None:
     knobs = Knobs(default_tile_size=8, overall_unroll=64, engines="shared", loads="joint")
     tasks = planned_tasks(folded_layers(3), knobs, U55C)

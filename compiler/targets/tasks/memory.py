@@ -36,6 +36,8 @@ from compiler.targets.tasks.frame import Frame
 from compiler.targets.tokens import is_packed
 from compiler.targets.writer import CppWriter, Namer
 
+SELDOM = 4  # cycles between two words that may come alone: a channel serves one in 3 (`random_gb_s` of the board)
+
 
 def emit_load(frame: Frame, task: LoadTask) -> None:
     """Words of HBM, cut into tokens; those of one stream after those of the other, where it writes several, and again
@@ -242,9 +244,13 @@ def _credits(out: CppWriter, walk: "_MemoryWalk", accesses: Sequence[Access], st
 
 @contextmanager
 def _walking(frame: Frame, task: DmaTask, walk: "_MemoryWalk", params: Sequence[str], namer: Namer) -> Generator[None]:
-    """The loops over words; where one follows an argument, HLS could not flatten them: they are written as one."""
+    """The loops over words; where one follows an argument, HLS could not flatten them: they are written as one. And so
+    where words are read again, but seldom enough to come alone: of the innermost loop HLS would make a burst, and wait
+    for the memory before each (70 cycles: csynth/yuan0404 of the fixtures), while counters that carry make none.
+    """
     each = task.dma.tokens_per_word
-    if not walk.bounds:
+    alone = isinstance(task, LoadTask) and walk.again and each * task.timing.ii >= SELDOM
+    if not walk.bounds and not alone:
         with pipelined_nest(frame.out, walk.names, walk.trips, task.timing, each):
             yield
         return
@@ -271,7 +277,7 @@ class _MemoryWalk:
     The nest advances by words: the tokens of a word pass in the `tokens_per_word` cycles of one iteration, so that
     the memory access is unconditional and bursts. `outer` loops, of (name, trip, re-reads), are outside of it: each
     iteration of them walks `words` words in a row from `begin` on. Words that a `guard` does not admit are
-    zero.
+    zero. `again`: it reads words again within a run.
     """
 
     outer: tuple[tuple[str, int, bool], ...]
@@ -284,6 +290,7 @@ class _MemoryWalk:
     words: int | str
     bounds: tuple[BoundLoop, ...]
     guard: str
+    again: bool = False
 
     @staticmethod
     def of(streamed: ITensor, task: DmaTask, namer: Namer, params: Sequence[str], *, asks: bool) -> "_MemoryWalk":
@@ -294,11 +301,11 @@ class _MemoryWalk:
         dma, outer, bounds = task.dma, task.timing.restarts, task.timing.bounds
         around = _around(streamed.loops[:outer], namer)
         advancing = [(name, trip) for name, trip, repeats in around if not repeats and trip > 1]
-        again = any(loop.dim is None for loop in streamed.loops[outer:])
-        if (run := _MemoryWalk._run_of(task, again=again, asks=asks)) is not None:
+        rereads = any(loop.dim is None for loop in streamed.loops[outer:])
+        if (run := _MemoryWalk._run_of(task, again=rereads, asks=asks)) is not None:
             return run(streamed.loops[outer:], task, around, advancing, namer, params)
         split = len(streamed.loops) if dma.at is None else _place(streamed.loops, dma.at.loop)
-        several = outer and (not again or dma.below is not None or split < outer)
+        several = outer and (not rereads or dma.below is not None or split < outer)
         if (bounds or dma.at) and (asks or several):
             raise UnsupportedError("what is asked for by hand, or in several runs, can not follow an argument")
         rows = () if dma.below is None else (BoundLoop(_place(streamed.loops, dma.below.loop), dma.below.argument),)
@@ -342,7 +349,8 @@ class _MemoryWalk:
         words = prod(trip for _, trip in addressed)
         begin = row_major([*advancing, ("", words)]).removesuffix(" + ") if advancing else "0"
         address = row_major([*advancing, *addressed]) or "0"
-        return _MemoryWalk(around, names, trips, address, slot, part, begin, words, tuple(followed), guard)
+        again = len(trips) > 1 and any(repeats and trip > 1 for repeats, trip, _ in inside)
+        return _MemoryWalk(around, names, trips, address, slot, part, begin, words, tuple(followed), guard, again)
 
     @staticmethod
     def _run_of(task: DmaTask, *, again: bool, asks: bool) -> "Callable[..., _MemoryWalk] | None":
