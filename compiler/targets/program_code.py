@@ -25,6 +25,7 @@ from math import prod
 from typing import NamedTuple
 
 from compiler.errors import UnsupportedError
+from compiler.graph.abreast import SEVERAL
 from compiler.graph.program import (
     Access,
     BoundLoop,
@@ -74,6 +75,7 @@ class ProgramCode:
     _arguments: Mapping[str, str]
     _innermost: int
     inside: Callable[[], AbstractContextManager[None]] = nullcontext
+    _whole: str = ""
 
     @staticmethod
     def of(
@@ -104,12 +106,23 @@ class ProgramCode:
         indices = _indices_of(levels, namer)
         deepest = max(1, *map(_depth, program))  # the first level is the program itself, once
         code = ProgramCode(out, namer, turns, indices[-1], counters, levels, indices, (), (), arguments, deepest)
-        entries = tuple(code.per_turn(f"trips{k}", [nest.trips[k] for nest in turns]) for k in range(loops))
+        # Of several trip counts that only the turn says the table has their product, too: HLS would multiply in it.
+        known = [k for k in range(loops) if not code._followed(k)]
+        differ = [k for k in known if len({nest.trips[k] for nest in turns}) > 1]
+        whole = ""
+        if len(differ) > 1:
+            whole = code.per_turn("points", [prod(nest.trips[k] for k in known) for nest in turns])
+        entries = tuple(
+            code.per_turn(f"trips{k}", [nest.trips[k] for nest in turns])
+            if counters[k] or k not in differ or not whole
+            else "1"
+            for k in range(loops)
+        )
         trips = tuple(
             entry if entry.isdigit() and not code._followed(k) else namer.name(f"trip{k}")
             for k, entry in enumerate(entries)
         )
-        return replace(code, _entries=entries, _trips=trips)
+        return replace(code, _entries=entries, _trips=trips, _whole=whole)
 
     def per_turn(self, hint: str, values: Sequence[int | None]) -> str:
         """C++ of a number or truth of each turn: itself where all have the same, else an entry of a table, which is
@@ -236,7 +249,8 @@ class ProgramCode:
         for k, (entry, trip) in enumerate(zip(self._entries, self._trips, strict=True)):
             if not trip.isdigit():
                 self.out.line(f"const int {trip} = {self._followed_trip(k, entry)};")
-        product = _product(self._trips)
+        followed = [trip for k, trip in enumerate(self._trips) if self._followed(k)]
+        product = _product([*followed, self._whole] if self._whole else self._trips)
         if product.isidentifier() or product.isdigit():
             return product
         name = self.namer.name("iterations")
@@ -255,7 +269,7 @@ class ProgramCode:
 
     def _tripcount(self) -> str:
         """Of the flat loop, in all that launches can make it; on average in one whose arguments are the largest."""
-        zeros = {b.argument.name: 0 for nest in self.turns for b in nest.bounds}
+        zeros = {b.argument.name: int(b.argument.name == SEVERAL) for nest in self.turns for b in nest.bounds}
         least = min(prod(trips_at(nest.trips, nest.bounds, zeros)) for nest in self.turns)
         weights = _runs_of(self._levels)
         total = sum(nest.iterations * weight for nest, weight in zip(self.turns, weights, strict=True))

@@ -147,3 +147,16 @@ def test_iterations_use_streams_as_the_program_says(tmp_path: Path):
 def test_what_has_no_code_is_refused(flawed: LoopNest, why: str):
     with pytest.raises(UnsupportedError, match=why):
         function("f", (flawed,))
+
+
+def test_what_a_turn_runs_is_read_from_a_table_and_not_multiplied() -> None:
+    """Beside it only what follows an argument is a factor."""
+    out, rows = CppWriter(), BoundLoop(2, ROWS)
+    program = tuple(nest((outer, inner, 5), "a", Access("b"), bounds=(rows,)) for outer, inner in ((2, 3), (4, 7)))
+    code = ProgramCode.of(out, Namer(), program, {"rows": "rows"}, counted=True)
+    with code.pipelined(TimingSpec((), 1, 4)):
+        pass
+    text = out.text()
+    assert "static const int points[2] = {6, 28};" in text
+    assert "const int iterations = trip2 * points[turn];" in text
+    assert "trip0 = trips0[turn]" in text  # counters wrap round there
