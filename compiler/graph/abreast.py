@@ -143,8 +143,9 @@ class Abreast(NamedTuple):
         """What the FIFOs of the stream are called in hardware."""
         copies, passing = self.side_by_side, self.passing.get(stream)
         if stream in self.for_each:
-            return tuple(f"{stream}_{row % copies}_{row // copies}" for row in range(self.rows))
-        if passing in APART:
+            sides = [f"{stream}_{copy}" for copy in range(copies)] if copies > 1 else [stream]
+            return tuple(f"{sides[row % copies]}_{row // copies}" for row in range(self.rows))
+        if passing in APART and copies > 1:
             return tuple(f"{stream}_{copy}" for copy in range(copies))
         return tuple(copy_name(stream, copy) for copy in range(self.copies(stream)))
 

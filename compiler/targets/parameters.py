@@ -138,26 +138,30 @@ def _control_parameters(task: Task, tasks: TaskGraph, namer: Namer, copy: int) -
 
 
 def _stream_parameter(task: Task, tasks: TaskGraph, stream: Stream, name: str, copy: int) -> Parameter:
-    token, rows, apart = fifo_type(stream.itensor), tasks.abreast, stream_extents(stream, tasks.abreast)
-    of_all, of_copy = apart[:1], apart[1:]
-    if apart and task.name in rows.copied:
-        if not of_copy:
-            return Parameter(f"hls::stream<{token}>&", name, f"{stream.name}[{copy}]")
+    rows, token = tasks.abreast, fifo_type(stream.itensor)
+    extents = stream_extents(stream, rows)
+    if not extents:
+        return Parameter(f"hls::stream<{token}>&", name, copy_name(stream.name, copy) if copy else stream.name)
+    sides, own, argument, row = rows.side_by_side, extents, stream.name, f"[row % {rows.side_by_side}]"
+    if task.name in rows.copied and sides > 1:
+        own, argument = extents[1:], f"{stream.name}[{copy}]"
+    if not own:
+        return Parameter(f"hls::stream<{token}>&", name, argument)
+    if task.name in rows.copied:
         row = f"[{OWN}]" if task.name in rows.interleaved else f"[row % {rows.each}]"
-        return Parameter(f"hls::stream<{token}, {stream.depth}>", name, f"{stream.name}[{copy}]", of_copy, row)
-    if apart:
-        row = f"[row % {rows.side_by_side}]" + (f"[row / {rows.side_by_side} % {rows.each}]" if of_copy else "")
-        return Parameter(f"hls::stream<{token}, {stream.depth}>", name, stream.name, (*of_all, *of_copy), row)
-    return Parameter(f"hls::stream<{token}>&", name, copy_name(stream.name, copy) if copy else stream.name)
+    elif stream.name in rows.for_each:
+        row = f"{row}[row / {sides} % {rows.each}]" if sides > 1 else f"[row % {rows.each}]"
+    return Parameter(f"hls::stream<{token}, {stream.depth}>", name, argument, own, row)
 
 
 def stream_extents(stream: Stream, rows: Abreast) -> tuple[int, ...]:
-    """Of the array that stands for a stream, where a task has several of its FIFOs: of each copy that side by side, and
-    there for each row that it takes in turns.
+    """Of the array that stands for a stream, where a task has several of its FIFOs: of each copy that side by side, if
+    there are several, and there for each row that it takes in turns.
     """
+    sides = (rows.side_by_side,) if rows.side_by_side > 1 else ()
     if stream.name in rows.for_each:
-        return rows.side_by_side, rows.each
-    return (rows.side_by_side,) if rows.passing.get(stream.name) in APART else ()
+        return (*sides, rows.each)
+    return sides if rows.passing.get(stream.name) in APART else ()
 
 
 def of_chunks(tasks: TaskGraph) -> tuple[str, ...]:
