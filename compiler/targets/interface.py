@@ -19,8 +19,8 @@ from compiler.targets.parameters import LaunchArgument, kernel_arguments, least_
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.writer import Namer, identifier
 
-# An xclbin has 63 characters for `kernel:unit` (`ip_data` of XRT's xclbin.h): where it is longer, xclbinutil ends a link
-# of hours.
+# An xclbin has 63 characters for `kernel:unit` (`ip_data` of XRT's xclbin.h): where it is longer, xclbinutil ends a
+# link of hours.
 MAX_NAME = 48
 
 ImageRole = Literal["param", "input", "kept", "output", "intermediate"]
@@ -246,5 +246,8 @@ def _shared(task_ports: dict[str, tuple[Port, ...]]) -> dict[str, tuple[Port, ..
     hosts: dict[str, str] = {}
     for alike in ([p for p in ports if p.asks], [p for p in ports if not p.asks]):
         loads, stores = ({p.name: p.traffic for p in alike if p.writes is writes} for writes in (False, True))
-        hosts |= paired_stores(loads, stores)
+        reads = {(p.image.name, p.channel): p.name for p in alike if not p.writes}
+        written = {p.name: (p.image.name, p.channel) for p in alike if p.writes}
+        own = {store: reads[memory] for store, memory in written.items() if memory in reads}
+        hosts |= paired_stores(loads, stores, own)
     return {t: tuple(replace(p, shares=hosts.get(p.name)) for p in ports) for t, ports in task_ports.items()}

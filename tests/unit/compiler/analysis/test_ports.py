@@ -23,6 +23,13 @@ def test_the_heaviest_store_shares_with_the_lightest_load() -> None:
     assert paired_stores({"a": 5}, {"x": 2, "y": 9}) == {"y": "a"}
 
 
+def test_a_store_goes_through_the_port_of_what_it_writes() -> None:
+    """The others through those that are left."""
+    loads, stores = {"k": 5, "v": 5, "prompt": 1}, {"next": 1, "keep k": 2, "keep v": 2}
+    found = paired_stores(loads, stores, {"keep k": "k", "keep v": "v"})
+    assert found == {"keep k": "k", "keep v": "v", "next": "prompt"}
+
+
 def test_ports_are_counted_as_they_are_emitted() -> None:
     for knobs in (KNOBS, replace(KNOBS, fusion_budget=0, hbm_channels=4)):
         for graph in (mlp(), attention_front()):
