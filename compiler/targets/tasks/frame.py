@@ -135,13 +135,15 @@ class Frame:
         return next(p.name for p in task_parameters(task, self.tasks, self.name) if p.argument == stream)
 
     def each_row_inside(
-        self, task: Task, writes: Sequence[Access] | None = None
+        self, task: Task, writes: Sequence[Access] | None = None, *, told: bool = True
     ) -> Callable[[], AbstractContextManager[None]]:
-        """What opens the loop over the rows of a chunk inside that over layers, around these writes, or all."""
-        return partial(self._each_row, task, writes) if self.rows > 1 and task.by_layer else nullcontext
+        """What opens the loop over the rows of a chunk inside that over layers, around these writes, or all; `told`:
+        what is inside uses what the task is told of a row.
+        """
+        return partial(self._each_row, task, writes, told=told) if self.rows > 1 and task.by_layer else nullcontext
 
     @contextmanager
-    def _each_row(self, task: Task, writes: Sequence[Access] | None = None) -> Generator[None]:
+    def _each_row(self, task: Task, writes: Sequence[Access] | None = None, *, told: bool = True) -> Generator[None]:
         abreast = self.tasks.abreast
         once = any(abreast.passing.get(a.stream) in ONCE for a in (task.writes if writes is None else writes))
         in_turns = self.rows_in_turns(task)
@@ -151,7 +153,7 @@ class Frame:
             self.out.pragma(f"loop_tripcount min=1 max={self.rows} avg=1")
             if in_turns > 1:
                 self.out.line(f"const int {SEVERAL} = rows - row < {at_once} ? rows - row : {at_once};")
-            for argument in self._arguments(task):
+            for argument in self._arguments(task) if told else ():
                 self.out.line(f"const int {argument} = told[row];")
             yield
 

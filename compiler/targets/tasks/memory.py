@@ -68,7 +68,8 @@ def _emit_turns(frame: Frame, task: LoadTask, params: Sequence[str], namer: Name
         head = f"for (int {number} = 0; {number} < {rounds}; ++{number})"
         with frame.out.block(head) if number else nullcontext():
             for group in parts:
-                with frame.each_row_inside(task, [access for part in group for access in part.writes])():
+                told = task.dma.place is not None or any(part.timing.bounds for part in group)
+                with frame.each_row_inside(task, [a for part in group for a in part.writes], told=told)():
                     for part in group:
                         place = [f"{number} * {words}"] if number else []
                         place += [str(begin)] if begin else []

@@ -16,6 +16,7 @@ from compiler.pipeline import compile_design
 from compiler.platforms.platform import load_platform
 from compiler.simulator.csim.build import build, calls_of
 from compiler.simulator.csim.execute import run
+from compiler.targets import tokens
 from compiler.targets.emit import NetworkData, emit_design
 
 pytestmark = pytest.mark.slow
@@ -88,3 +89,31 @@ def test_a_whole_block_gives_what_pytorch_gives(tmp_path: Path) -> None:
     finished = subprocess.run([program, design], capture_output=True, text=True, check=False)
     assert (finished.returncode, finished.stderr) == (0, "")
     assert finished.stdout.count("passed; off by") == 3  # the hidden state, and the new row of each cache
+
+
+def test_whole_replies_parse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunks of rows in turns, ports whose bursts are asked for by hand, tokens in parts."""
+    from compiler.frontend.convert import convert
+
+    monkeypatch.setattr(tokens, "MAX_FIFO_BITS", 512)
+    config = Gpt2Config(n_embd=64, n_head=4, n_layer=2, n_inner=256, n_positions=64, vocab_size=90)
+    knobs = Knobs(
+        default_tile_size=64,
+        overall_unroll=512,
+        stream_width=2048,
+        engines="shared",
+        loads="joint",
+        multiplier="dsp_packed",
+        rows=4,
+        slices=2,
+    )
+    bundle, design = tmp_path / "bundle", tmp_path / "design"
+    bundle.mkdir()
+    convert(ModelSource("tiny", config), Workload("tiny", "token", 31, "w4a8kv8", layers=2), bundle, lambda _: None)
+    compile_design(load_bundle(bundle), knobs, U55C, design)
+    (source,) = (design / "hls").glob("*_tasks.cpp")
+    text = source.read_text()
+    assert "burst_maxi" in text
+    assert "_part1" in text
+    assert "[own].read()" in text
+    check_syntax(design / "hls")
