@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
+from itertools import groupby, takewhile
 from math import prod
 
 from compiler.analysis.memories import TOLD
@@ -250,8 +250,7 @@ def _walking(frame: Frame, task: DmaTask, walk: "_MemoryWalk", params: Sequence[
     for the memory before each (70 cycles: csynth/yuan0404 of the fixtures), while counters that carry make none.
     """
     each = task.dma.tokens_per_word
-    alone = isinstance(task, LoadTask) and walk.again and each * task.timing.ii >= SELDOM
-    if not walk.bounds and not alone:
+    if not walk.bounds and not (walk.again and _come_alone(task)):
         with pipelined_nest(frame.out, walk.names, walk.trips, task.timing, each):
             yield
         return
@@ -304,7 +303,7 @@ class _MemoryWalk:
         advancing = [(name, trip) for name, trip, repeats in around if not repeats and trip > 1]
         rereads = any(loop.dim is None for loop in streamed.loops[outer:])
         if (run := _MemoryWalk._run_of(task, again=rereads, asks=asks)) is not None:
-            return run(streamed.loops[outer:], task, around, advancing, namer, params)
+            return run(streamed.loops[outer:], task, around, advancing, namer, params)._again_inside(task, asks=asks)
         split = len(streamed.loops) if dma.at is None else _place(streamed.loops, dma.at.loop)
         several = outer and (not rereads or dma.below is not None or split < outer)
         if (bounds or dma.at) and (asks or several):
@@ -352,6 +351,21 @@ class _MemoryWalk:
         address = row_major([*advancing, *addressed]) or "0"
         again = len(trips) > 1 and any(repeats and trip > 1 for repeats, trip, _ in inside)
         return _MemoryWalk(around, names, trips, address, slot, part, begin, words, tuple(followed), guard, again)
+
+    def _again_inside(self, task: DmaTask, *, asks: bool) -> "_MemoryWalk":
+        """With loops that only read again in the run, where words come alone: memory is waited for once."""
+        again = len(list(takewhile(lambda loop: loop[2], reversed(self.outer[1:]))))
+        if asks or not again or not _come_alone(task):
+            return self
+        kept, moved = self.outer[:-again], self.outer[-again:]
+        return replace(
+            self,
+            outer=kept,
+            names=(*(name for name, _, _ in moved), *self.names),
+            trips=(*(trip for _, trip, _ in moved), *self.trips),
+            bounds=tuple(bound._replace(loop=bound.loop + again) for bound in self.bounds),
+            again=True,
+        )
 
     @staticmethod
     def _run_of(task: DmaTask, *, again: bool, asks: bool) -> "Callable[..., _MemoryWalk] | None":
@@ -433,6 +447,11 @@ class _MemoryWalk:
         begin, slot = row_major([*places, ("", words)]).removesuffix(" + "), "slot" if dma.tokens_per_word > 1 else "0"
         part = f"{word} % {parts}" if parts > 1 else "0"
         return _MemoryWalk(around, (word,), (words,), word, slot, part, begin, words, (), "")
+
+
+def _come_alone(task: DmaTask) -> bool:
+    """Whether words are read seldom enough to come one by one."""
+    return isinstance(task, LoadTask) and task.dma.tokens_per_word * task.timing.ii >= SELDOM
 
 
 def _memory(task: DmaTask, params: Sequence[str]) -> Sequence[str]:

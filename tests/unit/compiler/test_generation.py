@@ -320,6 +320,22 @@ def test_tokens_wider_than_a_fifo_reply_as_others(slices: int, tmp_path: Path, m
     assert generation.passed, generation.wrong_launch
 
 
+@pytest.mark.slow
+def test_the_mask_that_each_head_reads_again_comes_in_one_loop(tmp_path: Path) -> None:
+    """Of a row, as long as the position says: a loop for each head would wait for memory before each."""
+    knobs = Knobs(default_tile_size=64, overall_unroll=512, stream_width=128, engines="shared", loads="joint", rows=2)
+    with importing_here():
+        options = replace(OPTIONS, tokens=4, then=(), precision="w4a8kv8")
+        made = prepare(tiny_model("gpt2", tmp_path), options, knobs, U55C, tmp_path / "cache", silent)
+    (source,) = (made.design / "hls").glob("*_tasks.cpp")
+    load = source.read_text().partition("void load_mask(")[2].partition("\n}\n")[0]
+    assert re.search(r"ap_uint<\d+> pass_1 = 0;\n +ap_uint<\d+> w = 0;", load), load
+    assert "for (int w" not in load
+    generation = run(made, silent, lambda _token: None)
+    assert generation.tokens == generation.reference
+    assert generation.passed, generation.wrong_launch
+
+
 def _told(change: Callable[[dict[str, int]], dict[str, int]]) -> Any:
     def give(accelerator: Accelerator, values: dict[str, int]) -> None:
         GIVE(accelerator, change(values) if values else values)
