@@ -12,7 +12,7 @@ import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import permutations, product
 from math import prod
 from typing import Any, cast, get_args
@@ -99,6 +99,7 @@ _TRIED: Mapping[str, tuple[int | str, ...]] = {
     "rows": _ROWS,
 }
 TASK_FIELDS = ("tile", "unroll", "order", "weights")
+_KNOBS, _USUAL = tuple(field.name for field in fields(Knobs)), Knobs()
 
 # Engines that one load feeds, and lanes where they save most for their area.
 _JOINT = Knobs(default_tile_size=128, stream_width=2048, engines="shared", loads="joint", unrolling="worth")
@@ -392,20 +393,24 @@ class DesignSpace:
         Two designs with equal keys are the same accelerator. The converse is not promised.
         """
         for override in knobs.overrides:  # one after the other: what an operation inherits depends on the others
-            knobs = knobs.with_override(self._effective(knobs, override))
+            if (effective := self._effective(knobs, override)) != override:
+                knobs = knobs.with_override(effective)
+        # Not `to_json`, which copies all: a search asks for the key of every proposal.
+        content: dict[str, Any] = {name: getattr(knobs, name) for name in _KNOBS}
         changed = {o.op: o for o in knobs.overrides if o != TaskOverride(o.op)}
-        canonical = replace(knobs, overrides=tuple(changed[name] for name in sorted(changed)))
-        if canonical.engines == "own":
-            canonical = replace(canonical, slices=Knobs().slices, loads=Knobs().loads)
-        if canonical.loads == "own":
-            canonical = replace(canonical, rows=Knobs().rows)
-        content = canonical.to_json()
+        content["overrides"] = [
+            {"op": op, **{name: getattr(changed[op], name) for name in TASK_FIELDS}} for op in sorted(changed)
+        ]
+        if content["engines"] == "own":
+            content |= {"slices": _USUAL.slices, "loads": _USUAL.loads}
+        if content["loads"] == "own":
+            content["rows"] = _USUAL.rows
         # Designs that are stored from before these were knobs keep their digest.
         for said in content["overrides"]:
             if said["weights"] is None:
                 del said["weights"]
         for later in ("engines", "slices", "loads", "unrolling", "weights", "rows"):
-            if content[later] == getattr(Knobs(), later):
+            if content[later] == getattr(_USUAL, later):
                 del content[later]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -419,6 +424,8 @@ class DesignSpace:
             same = loop_orders(self._graph, knobs)[override.op] == loop_orders(self._graph, without)[override.op]
             order = None if same else order
         weights = None if override.weights == knobs.weights == "streamed" else override.weights
+        if (tile, order, weights) == (override.tile, override.order, override.weights):
+            return override
         return replace(override, tile=tile, order=order, weights=weights)
 
 
