@@ -153,11 +153,11 @@ class _Proposer:
                 return self._ask_for(knobs, key)
         proposal, retries = self._ask(), 0
         while proposal.key in self.seen and retries < SAMPLER_RETRIES:
-            self.drop(proposal)
+            self._drop(proposal)
             proposal, retries = self._ask(), retries + 1
         if proposal.key not in self.seen:
             return proposal
-        self.drop(proposal)
+        self._drop(proposal)
         return self._ask_near(proposal.knobs)
 
     def _ask(self) -> _Proposal:
@@ -165,8 +165,8 @@ class _Proposer:
         knobs = self.space.at(asked.indices)
         return _Proposal(asked, knobs, self.space.key(knobs))
 
-    def drop(self, proposal: _Proposal) -> None:
-        """Of a known design. Not told as a result: copies of one design would take over the population."""
+    def _drop(self, proposal: _Proposal) -> None:
+        """Of knobs that are known."""
         self.repeats += 1
         self.strategy.fail(proposal.asked)
 
@@ -189,6 +189,11 @@ class _Proposer:
             self.strategy.fail(proposal.asked)
             return
         self.strategy.tell(proposal.asked, evaluation.objectives(self.objectives), _constraints(evaluation))
+
+    def tell_known(self, proposal: _Proposal, known: Evaluation) -> None:
+        """That other knobs gave its accelerator before, of which this is known."""
+        self.repeats += 1
+        self.strategy.repeat(proposal.asked, known.objectives(self.objectives), _constraints(known))
 
     def add_finished(self, design: EvaluatedDesign) -> None:
         """Teach the strategy a design of the history. One from outside the space is only never asked again."""
@@ -234,7 +239,7 @@ class _Search:
     sink: Sink
     bound: Callable[[Evaluation], Evaluation]
     judge: Callable[[Evaluation], Evaluation]
-    accelerators: set[str]
+    accelerators: dict[str, Evaluation]
     archive: ParetoArchive
     recorded: Mapping[str, Evaluation]
     next: int  # the number of the next design
@@ -260,8 +265,9 @@ class _Search:
         start = perf_counter()
         proposals = self.proposer.ask(count)
         asked = perf_counter()
-        found = zip(proposals, self._evaluated(proposals), strict=True)
-        new = [(p, self._judged(evaluation)) for p, evaluation in found if self._is_new(p, evaluation)]
+        found = list(zip(proposals, self._evaluated(proposals), strict=True))
+        first = [self._is_new(evaluation) for _, evaluation in found]
+        new = [(p, self._judged(evaluation)) for (p, evaluation), is_new in zip(found, first, strict=True) if is_new]
         evaluated = perf_counter()
         batch = [EvaluatedDesign(self.next + i, p.knobs, evaluation, p.key) for i, (p, evaluation) in enumerate(new)]
         self.next += len(batch)
@@ -270,6 +276,11 @@ class _Search:
         stored = perf_counter()
         for proposal, evaluation in new:
             self.proposer.tell(proposal, evaluation)
+            if evaluation.accelerator is not None:
+                self.accelerators[evaluation.accelerator] = evaluation
+        for (proposal, evaluation), is_new in zip(found, first, strict=True):
+            if not is_new and evaluation.accelerator is not None:
+                self.proposer.tell_known(proposal, self.accelerators[evaluation.accelerator])
         for design in batch:
             self._add(design)
         self.barren = 0 if new else self.barren + len(proposals)
@@ -282,15 +293,9 @@ class _Search:
         found = iter(self.pool.map(missing))
         return [self.recorded[p.key] if p.key in self.recorded else next(found) for p in proposals]
 
-    def _is_new(self, proposal: _Proposal, found: Evaluation) -> bool:
+    def _is_new(self, found: Evaluation) -> bool:
         """Whether no other knobs gave its accelerator. What can not be built has none, and is new."""
-        if found.accelerator is None:
-            return True
-        if found.accelerator in self.accelerators:
-            self.proposer.drop(proposal)
-            return False
-        self.accelerators.add(found.accelerator)
-        return True
+        return found.accelerator is None or self.accelerators.setdefault(found.accelerator, found) is found
 
     def _judged(self, found: Evaluation) -> Evaluation:
         """With what it exceeds of the search's own bounds, and placed exactly where it would enter the front and
@@ -351,7 +356,7 @@ def search(
     space = space or DesignSpace(graph, platform, objectives=options.objectives)
     proposer = _propose(space, options, history, turn)
     bound = partial(bounded, most=amounts(options.at_most, platform))
-    known = {d.evaluation.accelerator for d in history if d.evaluation.accelerator is not None}
+    known = {d.evaluation.accelerator: d.evaluation for d in history if d.evaluation.accelerator is not None}
     answers = {d.key: d.evaluation for d in recorded}
     missing = turn.count - len(answers)
     jobs = options.jobs if options.jobs is not None else min(default_jobs(), options.batch, max(1, missing))

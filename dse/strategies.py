@@ -49,6 +49,10 @@ class Strategy(Protocol):
         """Nothing came of it, or what is known."""
         ...
 
+    def repeat(self, asked: Asked, values: Sequence[float], excess: Mapping[str, float], /) -> None:
+        """Nothing new came of it: a design that is known, of which this is."""
+        ...
+
     def add(self, indices: Indices, values: Sequence[float], excess: Mapping[str, float]) -> None:
         """A design that was found elsewhere."""
         ...
@@ -101,6 +105,10 @@ class _OfMoves:
     def fail(self, asked: Asked) -> None:
         self._moves.failed(self._open.pop(asked.number))
 
+    def repeat(self, asked: Asked, values: Sequence[float], excess: Mapping[str, float]) -> None:
+        self.fail(asked)
+        self.add(asked.indices, values, excess)
+
     def add(self, indices: Indices, values: Sequence[float], excess: Mapping[str, float]) -> None:
         self._moves.learn(indices, values, _sum(excess))
 
@@ -139,6 +147,9 @@ class _OfStudy:
 
     def fail(self, asked: Asked) -> None:
         self._study.tell(self._open.pop(asked.number), state=TrialState.FAIL)
+
+    def repeat(self, asked: Asked, _values: Sequence[float], _excess: Mapping[str, float]) -> None:
+        self.fail(asked)  # copies of one design would take over a population
 
     def add(self, indices: Indices, values: Sequence[float], excess: Mapping[str, float]) -> None:
         found = create_trial(

@@ -1,4 +1,4 @@
-from collections.abc import Container
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from dse.evaluate import Evaluation
 from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, search
 from dse.objectives import DEFAULT
 from dse.space import DesignSpace
-from dse.strategies import SAMPLERS
+from dse.strategies import SAMPLERS, Asked, Strategy
 
 # TPE takes a hundred times as long for a proposal.
 EACH = [pytest.param(name, marks=pytest.mark.slow) if name == "tpe" else name for name in SAMPLERS]
@@ -228,6 +228,24 @@ def test_knobs_that_build_what_is_known_cost_no_budget(mlp: LinalgGraph, u55c: P
     assert numbers_of(second) == list(range(many))
     assert len({d.evaluation.accelerator for d in second.designs}) == many == len(evaluator.met), "none is priced twice"
     assert all(d.evaluation.priced for d in second.designs), "nothing unpriced is a design"
+
+
+def test_what_a_known_accelerator_repeats_is_told(mlp: LinalgGraph, u55c: Platform, monkeypatch: pytest.MonkeyPatch):
+    """So that our own search does not go on proposing it."""
+    told: list[tuple[Asked, tuple[float, ...], float]] = []
+
+    def remember(_self: Strategy, asked: Asked, values: Sequence[float], excess: Mapping[str, float]) -> None:
+        told.append((asked, tuple(values), sum(excess.values())))
+
+    monkeypatch.setattr("dse.strategies._OfMoves.repeat", remember)
+    result = search(mlp, u55c, SearchOptions(30, jobs=1), MemorySink(), evaluator=Accelerators())
+    known = {design.evaluation.accelerator: design.evaluation for design in result.designs}
+    assert 0 < len(told) <= result.repeats
+    for asked, values, excess in told:
+        knobs = DesignSpace(mlp, u55c).at(asked.indices)
+        evaluation = known[f"{knobs.overall_unroll} {knobs.hbm_channels}"]
+        assert values == evaluation.objectives()
+        assert excess == sum(violation.excess for violation in evaluation.violations)
 
 
 def test_a_search_that_meets_known_accelerators_alone_ends(
