@@ -1,16 +1,18 @@
 """How much points promise, by what is known of others.
 
-Most moves from a good design are many times worse, and those that were made say which: the best of some dozens by
+Most moves from a good design are many times worse, and those that were made say which: the best of a dozen by
 forecast is worth many that are drawn. The forecast is a Gaussian process. Its kernel falls with the parameters in which
 two points differ, each by a weight of its own, which follows from what is known (automatic relevance, MacKay 1994): on
 GPT-2's block most parameters change little. What a point promises is its expected improvement (Jones et al., 1998), by
 how far it lies before the front (the additive epsilon of Zitzler et al., 2003), on logarithmic axes.
 
-It looks at the last points and at those nearest to the front, so that its time does not grow with what is known.
+It looks at the last points and at those nearest to the front, so that its time does not grow with what is known. New
+points join these with all else as it is, which is a step of linear algebra; now and then it chooses points and weights
+anew. The weights are pulled to usual ones, as a prior does: few points would have them follow what is chance.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -23,10 +25,10 @@ Matrix = npt.NDArray[np.float64]
 
 LEAST = 24
 """Fewer points say nothing."""
-_NEWS = 8
+NEWS = 8
 """New points that it waits for before it looks at them."""
-_NEAREST, _LAST = 112, 80
-"""Points that it looks at: those nearest to the front, and the last."""
+_NEAREST, _LAST, _MOST_ADDED = 96, 64, 64
+"""Points that it looks at: those nearest to the front, and the last; then what is new, up to so many."""
 _KEPT = 1024
 """Others are forgotten where there are more than twice as many."""
 _FAR = 1.5
@@ -38,11 +40,11 @@ _SAMPLES = 12
 _BEHIND = 0.01
 """What it counts to lie behind the front by less, where nothing lies before it."""
 _DIGITS = 8
-# The weights are those that make what is known likely: steps of Adam (Kingma and Ba, 2015), at first and with what is
-# new, their length, what keeps them from following a slope of nothing but rounding, and what the logarithms of weights
-# begin with, are pulled to by each point, and may be. The last one is that of noise.
-_FIRST_STEPS, _STEPS, _RATE, _FLAT = 30, 2, 0.1, 1e-3
-_FIRST, _USUAL, _PULL, _RANGE = np.log(0.15), np.log(0.05), 4e-4, (-9.0, 1.5)
+# The weights are those that make what is known likely: steps of Adam (Kingma and Ba, 2015), at first and each time that
+# it chooses its points, their length, what keeps them from following a slope of nothing but rounding, and what the
+# logarithms of weights begin with, are pulled to, and may be. The last one is that of noise.
+_FIRST_STEPS, _STEPS, _RATE, _FLAT = 10, 3, 0.1, 1e-3
+_FIRST, _USUAL, _PULL, _RANGE = np.log(0.15), np.log(0.05), 0.4, (-9.0, 1.5)
 _FIRST_NOISE, _MOST_NOISE = np.log(0.01), 0.0
 
 
@@ -67,28 +69,38 @@ class _Weights:
         self.logs[-1] = min(self.logs[-1], _MOST_NOISE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class _Column:
     """The values of a parameter as features: their squared distance is that of two values, which is 1; of numbers half
     of it, and in steps between those that are known up to 1 more.
     """
 
     name: str
-    known: tuple[Any, ...]
+    known: Sequence[Any]
     ordered: bool
+    codes: dict[Any, int] = field(init=False)
+    """Rows of the table by value, of those that were met later too."""
+    table: Matrix = field(init=False)
 
-    def features(self, values: Sequence[Any]) -> Matrix:
-        if self.ordered:
-            known, found = np.array(self.known, dtype=np.float64), np.array(values, dtype=np.float64)
-        else:
-            codes = {value: float(code) for code, value in enumerate(self.known)}
-            known = np.arange(len(codes), dtype=np.float64)
-            found = np.array([codes.get(value, -1.0) for value in values])
-        same = found[:, None] == known
-        each = np.hstack([same, ~same.any(axis=1, keepdims=True)]) * np.sqrt(0.25 if self.ordered else 0.5)
-        if not self.ordered or len(known) < 2:
+    def __post_init__(self) -> None:
+        self.codes = {value: code for code, value in enumerate(self.known)}
+        self.table = self._features(self.known)
+
+    def rows(self, points: Sequence[Params]) -> Matrix:
+        values = [point[self.name] for point in points]
+        if new := [value for value in dict.fromkeys(values) if value not in self.codes]:
+            self.table = np.vstack([self.table, self._features(new)])
+            self.codes |= {value: len(self.codes) + code for code, value in enumerate(new)}
+        return self.table[[self.codes[value] for value in values]]
+
+    def _features(self, values: Sequence[Any]) -> Matrix:
+        same = np.array([[value == other for other in self.known] for value in values], dtype=np.float64)
+        other = 1 - same.sum(axis=1, keepdims=True)
+        each = np.hstack([same, other]) * np.sqrt(0.25 if self.ordered else 0.5)
+        if not self.ordered or len(self.known) < 2:
             return each
-        return np.hstack([each, (found[:, None] > known[:-1]) / np.sqrt(len(known) - 1)])
+        steps = np.array(values, dtype=np.float64)[:, None] > np.array(self.known[:-1], dtype=np.float64)
+        return np.hstack([each, steps / np.sqrt(len(self.known) - 1)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,57 +110,91 @@ class _Features:
     columns: Sequence[_Column]
     owners: npt.NDArray[np.int64]
     """Of each feature the number of its column."""
-    met: Sequence[dict[Any, Matrix]]
-    """Features of values, by column."""
 
     def rows(self, points: Sequence[Params]) -> Matrix:
-        return np.array([np.concatenate(self._of(point)) for point in points])
+        return np.hstack([column.rows(points) for column in self.columns])
 
-    def _of(self, point: Params) -> list[Matrix]:
-        found: list[Matrix] = []
-        for column, met in zip(self.columns, self.met, strict=True):
-            value = point[column.name]
-            if value not in met:
-                met[value] = column.features([value])[0]
-            found.append(met[value])
-        return found
+    def weighted(self, rows: Matrix, logs: Matrix) -> Matrix:
+        return rows * np.exp(0.5 * logs[:-1])[self.owners]
 
-    def kernel(self, a: Matrix, b: Matrix, logs: Matrix) -> Matrix:
-        roots = np.exp(0.5 * logs[self.owners])
-        a, b = a * roots, b * roots
-        squares = np.sum(a**2, axis=1)[:, None] + np.sum(b**2, axis=1) - 2 * a @ b.T
-        return np.exp(-np.maximum(squares, 0))
+
+def _kernel(a: Matrix, b: Matrix) -> Matrix:
+    """Of rows that are weighted."""
+    squares = np.sum(a**2, axis=1)[:, None] + np.sum(b**2, axis=1) - 2 * a @ b.T
+    return np.exp(-np.maximum(squares, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Of the goals, which are objectives and excess: what 0 counts as in each objective, None where these are not
+    positive; the worst that counts, and mean and spread of all.
+    """
+
+    zeros: Matrix | None
+    worst: Matrix
+    mean: Matrix
+    spread: Matrix
+
+    def goals(self, values: Matrix, excess: Matrix) -> Matrix:
+        return (_goals(self.logarithms(values), excess, self.worst) - self.mean) / self.spread
+
+    def logarithms(self, values: Matrix) -> Matrix:
+        return values if self.zeros is None else np.log(np.where(values > 0, values, self.zeros))
+
+
+def _goals(values: Matrix, excess: Matrix, worst: Matrix) -> Matrix:
+    excess = np.where(excess > 0, np.minimum(excess, _MOST_EXCESS), _FITS)
+    return np.column_stack([np.minimum(values, worst), excess])
 
 
 @dataclass(frozen=True, slots=True)
 class _Fitted:
-    """The process, given its points. Of goals, which are objectives and excess, it knows mean and spread."""
+    """The process, given its points."""
 
     features: _Features
     logs: Matrix
+    scale: _Scale
     rows: Matrix
+    """Weighted."""
+    goals: Matrix
     inverse: Matrix
-    solved: Matrix
-    mean: Matrix
-    spread: Matrix
-    front: Matrix
+    """Of the kernel of its points."""
 
-    def promises(self, points: Sequence[Params], seed: int) -> list[float]:
-        kernel = self.features.kernel(self.features.rows(points), self.rows, self.logs)
+    def promises(self, points: Sequence[Params], front: Matrix, seed: int) -> list[float]:
+        kernel = _kernel(self._rows(points), self.rows)
         left = np.maximum(1 - np.sum(kernel @ self.inverse * kernel, axis=1), 1e-6)
-        draws = np.random.default_rng(seed).standard_normal((_SAMPLES, 1, len(self.mean)))
-        found = self.mean + self.spread * (kernel @ self.solved + np.sqrt(left)[:, None] * draws)
-        before = -_behind(found[:, :, :-1], self.front)
+        draws = np.random.default_rng(seed).standard_normal((_SAMPLES, 1, self.goals.shape[1]))
+        middle = kernel @ (self.inverse @ self.goals)
+        found = self.scale.mean + self.scale.spread * (middle + np.sqrt(left)[:, None] * draws)
+        before = -_behind(found[:, :, :-1], self.scale.logarithms(front))
         gain = np.where(found[:, :, -1] <= 0, np.maximum(before, 0), 0)
         loss = np.minimum(before, 0) - np.maximum(found[:, :, -1], 0)
         # What only rounding tells apart is as good: it differs between machines and with the number of threads.
-        return [round(float(promise), _DIGITS) for promise in np.mean(gain + _BEHIND * loss, axis=0)]
+        return [round(promise, _DIGITS) for promise in np.mean(gain + _BEHIND * loss, axis=0).tolist()]
+
+    def _rows(self, points: Sequence[Params]) -> Matrix:
+        return self.features.weighted(self.features.rows(points), self.logs)
+
+    def with_more(self, points: Sequence["_Known"]) -> "_Fitted":
+        """With these points too, all else as it is: the inverse of a matrix with more rows, by blocks."""
+        rows, goals = self._rows([known.params for known in points]), self.scale.goals(*_of(points))
+        beside, own = _kernel(self.rows, rows), _kernel(rows, rows)
+        half = self.inverse @ beside
+        corner = _inverse(own - beside.T @ half, self.logs)
+        side = half @ corner
+        inverse = np.block([[self.inverse + side @ half.T, -side], [-side.T, corner]])
+        return replace(self, rows=np.vstack([self.rows, rows]), goals=np.vstack([self.goals, goals]), inverse=inverse)
 
 
 class _Known(NamedTuple):
     params: Params
     values: tuple[float, ...]
     excess: float
+
+
+def _of(points: Sequence[_Known]) -> tuple[Matrix, Matrix]:
+    """Values and excess."""
+    return np.array([known.values for known in points]), np.array([known.excess for known in points])
 
 
 @dataclass
@@ -159,11 +205,19 @@ class Forecast:
     _weights: dict[tuple[str, ...], _Weights] = field(default_factory=dict[tuple[str, ...], _Weights], init=False)
     _fitted: _Fitted | None = field(default=None, init=False)
     _news: int = field(default=0, init=False)
+    """Of the points, the last that it has not looked at."""
+    _added: int = field(default=0, init=False)
+    """Since it chose its points."""
 
     def learn(self, params: Params, values: Sequence[float], excess: float) -> None:
         """What became of a point: its objectives, and what it exceeds of its bounds."""
         self._points.append(_Known(params, tuple(values), excess))
         self._news += 1
+
+    @property
+    def waits(self) -> bool:
+        """Whether it would say the same as before."""
+        return self._fitted is not None and self._news < NEWS
 
     def promises(
         self, points: Sequence[Params], ordered: Mapping[str, bool], front: Sequence[Sequence[float]], seed: int
@@ -173,38 +227,41 @@ class Forecast:
         """
         if len(self._points) < LEAST:
             return None
+        fitted, best = self._fitted, np.array(front)
         if (
-            self._fitted is None
-            or self._news >= _NEWS
-            or [column.name for column in self._fitted.features.columns] != [*ordered]
+            fitted is None
+            or self._added + self._news >= min(_MOST_ADDED, len(self._points) // 2)
+            or [column.name for column in fitted.features.columns] != [*ordered]
         ):
-            self._fitted, self._news = self._fit(ordered, front), 0
-        return self._fitted.promises(points, seed)
+            fitted, self._news, self._added = self._fit(ordered, best), 0, 0
+        elif self._news >= NEWS:
+            fitted = fitted.with_more(self._points[-self._news :])
+            self._news, self._added = 0, self._added + self._news
+        self._fitted = fitted
+        return fitted.promises(points, best, seed)
 
-    def _fit(self, ordered: Mapping[str, bool], front: Sequence[Sequence[float]]) -> _Fitted:
-        values, best = np.array([known.values for known in self._points]), np.array(front)
-        excess = np.array([known.excess for known in self._points])
-        if min(values.min(), best.min()) >= 0:
-            zeros = np.array(zero_marks(front))
-            values, best = np.log(np.where(values > 0, values, zeros)), np.log(np.where(best > 0, best, zeros))
+    def _fit(self, ordered: Mapping[str, bool], front: Matrix) -> _Fitted:
+        values, excess = _of(self._points)
+        zeros = np.array(zero_marks(front.tolist())) if min(values.min(), front.min()) >= 0 else None
+        scale = _Scale(zeros, front[0], front[0], front[0])
+        values, best = scale.logarithms(values), scale.logarithms(front)
         order = np.argsort(np.maximum(_behind(values, best), 0) + np.minimum(excess, 1), kind="stable")
-        used = _with_last(order, _NEAREST)
-        excess = np.where(excess > 0, np.minimum(excess, _MOST_EXCESS), _FITS)
-        goals = np.column_stack([np.minimum(values, best.max(axis=0) + _FAR), excess])[used]
+        used, worst = _with_last(order, _NEAREST), best.max(axis=0) + _FAR
+        goals = _goals(values, excess, worst)[used]
+        scale = _Scale(zeros, worst, goals.mean(axis=0), goals.std(axis=0) + 1e-6)
         points = [self._points[i].params for i in used]
         if len(order) > 2 * _KEPT:
             self._points = [self._points[i] for i in sorted(_with_last(order, _KEPT))]
-        return self._fitted_to(points, goals, _features(points, ordered), best)
+        return self._fitted_to(points, (goals - scale.mean) / scale.spread, scale, _features(points, ordered))
 
-    def _fitted_to(self, points: Sequence[Params], goals: Matrix, features: _Features, front: Matrix) -> _Fitted:
-        mean, spread, rows = goals.mean(axis=0), goals.std(axis=0) + 1e-6, features.rows(points)
-        scaled, names = (goals - mean) / spread, tuple(column.name for column in features.columns)
+    def _fitted_to(self, points: Sequence[Params], goals: Matrix, scale: _Scale, features: _Features) -> _Fitted:
+        rows, names = features.rows(points), tuple(column.name for column in features.columns)
         steps = _STEPS if names in self._weights else _FIRST_STEPS
         weights = self._weights.setdefault(names, _Weights(np.array([_FIRST] * len(names) + [_FIRST_NOISE])))
         for _ in range(steps):
-            weights.climb(_slope(features, rows, scaled, weights.logs))
-        inverse = _inverse(features.kernel(rows, rows, weights.logs), weights.logs)
-        return _Fitted(features, weights.logs, rows, inverse, inverse @ scaled, mean, spread, front)
+            weights.climb(_slope(features, rows, goals, weights.logs))
+        rows = features.weighted(rows, weights.logs)
+        return _Fitted(features, weights.logs, scale, rows, goals, _inverse(_kernel(rows, rows), weights.logs))
 
 
 def _behind(values: Matrix, front: Matrix) -> Matrix:
@@ -225,11 +282,8 @@ def _features(points: Sequence[Params], ordered: Mapping[str, bool]) -> _Feature
     for name, in_order in ordered.items():
         known = dict.fromkeys(point[name] for point in points)
         columns.append(_Column(name, tuple(sorted(known) if in_order else known), in_order))
-    tables = [column.features(column.known) for column in columns]
-    owners = np.repeat(np.arange(len(columns)), [table.shape[1] for table in tables])
-    return _Features(
-        columns, owners, [dict(zip(c.known, table, strict=True)) for c, table in zip(columns, tables, strict=True)]
-    )
+    owners = np.repeat(np.arange(len(columns)), [column.table.shape[1] for column in columns])
+    return _Features(columns, owners)
 
 
 def _inverse(kernel: Matrix, logs: Matrix) -> Matrix:
@@ -238,7 +292,8 @@ def _inverse(kernel: Matrix, logs: Matrix) -> Matrix:
 
 def _slope(features: _Features, rows: Matrix, scaled: Matrix, logs: Matrix) -> Matrix:
     """Of the logarithm of how likely the goals are, all with the same weights, and the weights."""
-    kernel = features.kernel(rows, rows, logs)
+    weighted = features.weighted(rows, logs)
+    kernel = _kernel(weighted, weighted)
     inverse = _inverse(kernel, logs)
     solved = inverse @ scaled
     outer = solved @ solved.T - scaled.shape[1] * inverse
@@ -246,6 +301,6 @@ def _slope(features: _Features, rows: Matrix, scaled: Matrix, logs: Matrix) -> M
     squares = 2 * (pairs.sum(axis=1) @ rows**2 - np.sum(rows * (pairs @ rows), axis=0))
     found = np.empty_like(logs)
     found[:-1] = -0.5 * np.exp(logs[:-1]) * np.bincount(features.owners, squares, len(logs) - 1)
-    found[:-1] -= _PULL * len(rows) * (logs[:-1] - _USUAL)
+    found[:-1] -= _PULL * (logs[:-1] - _USUAL)
     found[-1] = 0.5 * np.exp(logs[-1]) * np.trace(outer)
     return found

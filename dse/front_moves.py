@@ -6,7 +6,7 @@ So a proposal starts from a design of the front, one with much room around it (t
 (uniform crossover). Some steps are two that only both improve a design: more lanes than fit, and smaller ones. So
 others start from designs that the front beats by little, and from those that would be of it and exceed a bound by
 little. Parameters whose moves led to the front before are moved more often (probability matching, Thierens 2005): on
-GPT-2's block most of the parameters change little, which ones follows from the network. Of dozens of such moves
+GPT-2's block most of the parameters change little, which ones follows from the network. Of a dozen of such moves
 `dse.forecast` says which promises most; a few are proposed without, so that it learns.
 
 It knows neither knobs nor designs, and takes any axes, any number of objectives, all minimised, and what a point
@@ -29,6 +29,7 @@ Params = Mapping[str, Any]
 
 CHANGES = (3, 2, 1)
 """How often one, two and three parameters are changed, relatively."""
+_CHANGES = list(accumulate(CHANGES))
 CROSSED = 0.35
 """Share of the moves that are children of two designs; half of these are changed once besides."""
 NEAR = 0.3
@@ -37,8 +38,10 @@ _BEATEN, _OVER = 0.03, 0.3
 """A design is near that would be of the front if it were so much better in all objectives, or so much smaller."""
 _NEAR_KEPT = 30
 """The last ones."""
-_DRAWN, _UNASKED = 32, 0.1
-"""Moves of which one is proposed, and the share of proposals that are drawn alone."""
+_DRAWN, _UNASKED, _AT_ONCE = 16, 0.1, 8
+"""Moves of which one is proposed, the share of proposals that are drawn alone, and how many are made together: numpy
+takes little longer for more points.
+"""
 # Successes and moves that every parameter begins with. One that led to nothing, mostly to what is known, is a part of a
 # move.
 _SUCCESSES, _MOVES, _FAILED = 1.0, 3.0, 0.3
@@ -46,7 +49,7 @@ _LEAST_SHARE = 0.02
 """What no experience takes from a parameter, and no crowd from a design."""
 _PATIENCE = 10.0
 """A design that was tried so often is tried half as often as one that never was."""
-_DRAWS = 10
+_DRAWS = 3
 """Moves that were proposed before are drawn again, this often at most."""
 
 
@@ -113,6 +116,8 @@ class FrontMoves:
     _forecast: Forecast = field(default_factory=Forecast, init=False)
     _experience: defaultdict[str, _Experience] = field(default_factory=lambda: defaultdict(_Experience), init=False)
     _proposed: set[tuple[Any, ...]] = field(default_factory=set[tuple[Any, ...]], init=False)
+    _ready: deque[tuple[_Parent, Move]] = field(default_factory=deque[tuple[_Parent, Move]], init=False)
+    _ready_for: list[str] = field(default_factory=list[str], init=False)
     _room: list[float] = field(default_factory=list[float], init=False)  # of the front's points, in their order
     _least_excess: float = field(default=inf, init=False)
     _learnt: int = field(default=0, init=False)
@@ -124,15 +129,37 @@ class FrontMoves:
         """A point that was not proposed before, if it is easily found; None where there is nothing to move yet."""
         if not space or not self._parents:
             return None
-        asked = len(self._archive) > 0 and self.rng.random() >= _UNASKED
-        names = list(space)
+        if not self._forecast.waits or self._ready_for != [*space]:
+            for _, move in self._ready:
+                self.forget(move)
+            self._ready.clear()
+        if not self._ready:
+            self._ready_for = [*space]
+            self._ready += self._proposals(space)
+        parent, move = self._ready.popleft()
+        parent.tries += 1
+        return move
+
+    def _proposals(self, space: Mapping[str, Axis]) -> list[tuple[_Parent, Move]]:
+        """The next ones: of each some that are drawn, the one that promises most."""
+        asked = [len(self._archive) > 0 and self.rng.random() >= _UNASKED for _ in range(_AT_ONCE)]
+        names, count = list(space), _DRAWN * sum(asked)
         usual = list(accumulate(self._experience[name].weight for name in names))
-        starts = self._starts(_DRAWN if asked else 1)
-        drawn = [self._new(space, parent, names, usual) for parent in starts]
-        chosen = self._most_promising(space, drawn) if asked else 0
-        starts[chosen].tries += 1
-        self._proposed.add(drawn[chosen].point)
-        return drawn[chosen]
+        starts = self._starts(count + len(asked) - sum(asked))
+        drawn = [(parent, self._new(space, parent, names, usual)) for parent in starts]
+        promises = self._promises(space, [move for _, move in drawn[:count]]) or [0.0] * count
+        promises += [0.0] * (len(drawn) - count)
+        groups = iter([range(first, first + _DRAWN) for first in range(0, count, _DRAWN)])
+        alone = iter([range(only, only + 1) for only in range(count, len(drawn))])
+        return [self._chosen(drawn, promises, next(groups if each else alone)) for each in asked]
+
+    def _chosen(
+        self, drawn: Sequence[tuple[_Parent, Move]], promises: Sequence[float], group: range
+    ) -> tuple[_Parent, Move]:
+        """The best of the group, new ones before all others."""
+        best = max(group, key=lambda i: (drawn[i][1].point not in self._proposed, promises[i]))
+        self._proposed.add(drawn[best][1].point)
+        return drawn[best]
 
     def learn(self, params: Params, values: Sequence[float], excess: float, move: Move | None = None) -> None:
         """What became of a point, and of the `move` that led to it where one did."""
@@ -182,11 +209,12 @@ class FrontMoves:
             return found.excess <= _OVER and self._archive.admits(found.values)
         return self._archive.admits([value - _BEATEN * abs(value) for value in found.values])
 
-    def _most_promising(self, space: Mapping[str, Axis], drawn: Sequence[Move]) -> int:
+    def _promises(self, space: Mapping[str, Axis], drawn: Sequence[Move]) -> list[float] | None:
+        if not drawn:
+            return None
         ordered, front = {name: axis.ordered for name, axis in space.items()}, self._archive.front()
-        points, goals, seed = [move.params for move in drawn], [e.objectives for e in front], self.rng.getrandbits(32)
-        found = self._forecast.promises(points, ordered, goals, seed)
-        return 0 if found is None else max(range(len(drawn)), key=found.__getitem__)
+        points, goals = [move.params for move in drawn], [entry.objectives for entry in front]
+        return self._forecast.promises(points, ordered, goals, self.rng.getrandbits(32))
 
     def _starts(self, count: int) -> list[_Parent]:
         parents = list(self._parents.values())
@@ -209,11 +237,11 @@ class FrontMoves:
     def _drawn(
         self, space: Mapping[str, Axis], parent: _Parent, names: Sequence[str], weights: Sequence[float]
     ) -> Move:
-        [changes] = self.rng.choices(range(1, len(CHANGES) + 1), CHANGES)
+        [changes] = self.rng.choices(range(1, len(CHANGES) + 1), cum_weights=_CHANGES)
         params = {name: parent.params[name] for name in names}
         if self.rng.random() < CROSSED:
             other = self.rng.choice(list(self._parents.values())).params
-            params = {name: value if self.rng.random() < 0.5 else other[name] for name, value in params.items()}
+            params |= {name: other[name] for name in names if self.rng.random() < 0.5}
             changes = self.rng.randrange(2)
         moved = dict.fromkeys(self.rng.choices(names, cum_weights=weights, k=changes))
         for name in moved:

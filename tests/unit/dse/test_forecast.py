@@ -3,9 +3,10 @@
 import random
 from collections.abc import Mapping
 
+import numpy as np
 import pytest
 
-from dse.forecast import LEAST, Forecast
+from dse.forecast import LEAST, NEWS, Forecast
 
 ORDERED = {**{f"x{i}": True for i in range(6)}, "kind": False}
 Params = Mapping[str, int | str]
@@ -66,6 +67,39 @@ def test_of_too_few_nothing_is_said() -> None:
 def test_the_same_says_the_same() -> None:
     found = [learnt(60)[0].promises([MIDDLE, MIDDLE | {"x0": 6}], ORDERED, learnt(60)[1], 3) for _ in range(2)]
     assert found[0] == found[1] is not None
+
+
+def test_what_is_new_counts_with_what_it_looked_at_before() -> None:
+    """Also values that are new, of which there are no features yet."""
+    forecast, front = learnt(120)
+    point = MIDDLE | {"x0": 7, "kind": "d"}
+    [before] = forecast.promises([point], ORDERED, front, 0) or []
+    for x5 in range(NEWS - 1):
+        forecast.learn(point | {"x5": x5}, (1e6, 1e6), 0.0)
+    assert forecast.waits
+    assert forecast.promises([point], ORDERED, front, 0) == [before]
+    forecast.learn(point | {"x5": NEWS}, (1e6, 1e6), 0.0)
+    assert not forecast.waits
+    [after] = forecast.promises([point], ORDERED, front, 0) or []
+    assert after < before / 2
+
+
+def test_what_is_added_says_what_all_together_say() -> None:
+    """Points one after the other give the process that all at once give, of the same weights."""
+    rng, forecast = random.Random(3), Forecast()
+    points = [drawn(rng) for _ in range(LEAST + NEWS)]
+    for params in points[:LEAST]:
+        forecast.learn(params, values_of(params), 0.0)
+    front = [values_of(params) for params in points]
+    forecast.promises(points, ORDERED, front, 0)
+    for params in points[LEAST:]:
+        forecast.learn(params, values_of(params), 0.0)
+    forecast.promises(points, ORDERED, front, 0)
+    fitted = forecast._fitted
+    assert fitted is not None
+    squares = ((fitted.rows[:, None] - fitted.rows) ** 2).sum(axis=2)
+    kernel = np.exp(-squares) + np.exp(fitted.logs[-1]) * np.eye(len(points))
+    assert np.allclose(fitted.inverse @ kernel, np.eye(len(points)), atol=1e-6)
 
 
 def test_parameters_may_become_fewer() -> None:
