@@ -6,6 +6,9 @@ two points differ, each by a weight of its own, which follows from what is known
 GPT-2's block most parameters change little. What a point promises is its expected improvement (Jones et al., 1998), by
 how far it lies before the front (the additive epsilon of Zitzler et al., 2003), on logarithmic axes.
 
+What exceeds a bound by little is worth a part of that: on a block of MLP-Mixer the way to the fastest designs leads
+past such ones, and a forecast to which they are worth nothing does not go there.
+
 It looks at the last points and at those nearest to the front, so that its time does not grow with what is known. New
 points join these with all else as it is, which is a step of linear algebra; now and then it chooses points and weights
 anew. The weights are pulled to usual ones, as a prior does: few points would have them follow what is chance.
@@ -39,6 +42,8 @@ _SAMPLES = 12
 """Of the objectives of each point."""
 _BEHIND = 0.01
 """What it counts to lie behind the front by less, where nothing lies before it."""
+MENDED, _MENDS = 0.3, 0.3
+"""What exceeds a bound by no more may be mended by a move, and what of its gain that is worth."""
 _DIGITS = 8
 # The weights are those that make what is known likely: steps of Adam (Kingma and Ba, 2015), at first and each time that
 # it chooses its points, their length, what keeps them from following a slope of nothing but rounding, and what the
@@ -160,15 +165,18 @@ class _Fitted:
     inverse: Matrix
     """Of the kernel of its points."""
 
-    def promises(self, points: Sequence[Params], front: Matrix, seed: int) -> list[float]:
+    def promises(self, points: Sequence[Params], front: Matrix, over: Matrix, seed: int) -> list[float]:
         kernel = _kernel(self._rows(points), self.rows)
         left = np.maximum(1 - np.sum(kernel @ self.inverse * kernel, axis=1), 1e-6)
         draws = np.random.default_rng(seed).standard_normal((_SAMPLES, 1, self.goals.shape[1]))
         middle = kernel @ (self.inverse @ self.goals)
         found = self.scale.mean + self.scale.spread * (middle + np.sqrt(left)[:, None] * draws)
-        before = -_behind(found[:, :, :-1], self.scale.logarithms(front))
-        gain = np.where(found[:, :, -1] <= 0, np.maximum(before, 0), 0)
-        loss = np.minimum(before, 0) - np.maximum(found[:, :, -1], 0)
+        values, excess = found[:, :, :-1], found[:, :, -1]
+        before = -_behind(values, self.scale.logarithms(front))
+        mended = np.minimum(before, -_behind(values, self.scale.logarithms(over))) if len(over) else before
+        worth = np.where(excess <= 0, before, np.where(excess <= MENDED, _MENDS * mended, 0))
+        gain = np.maximum(worth, 0)
+        loss = np.minimum(before, 0) - np.maximum(excess, 0)
         # What only rounding tells apart is as good: it differs between machines and with the number of threads.
         return [round(promise, _DIGITS) for promise in np.mean(gain + _BEHIND * loss, axis=0).tolist()]
 
@@ -220,10 +228,16 @@ class Forecast:
         return self._fitted is not None and self._news < NEWS
 
     def promises(
-        self, points: Sequence[Params], ordered: Mapping[str, bool], front: Sequence[Sequence[float]], seed: int
+        self,
+        points: Sequence[Params],
+        ordered: Mapping[str, bool],
+        front: Sequence[Sequence[float]],
+        seed: int,
+        over: Sequence[Sequence[float]] = (),
     ) -> list[float] | None:
         """Of each point: what promises more is more. None where too little is known. `ordered` says of each parameter
-        whether its values are numbers, of which close ones are alike.
+        whether its values are numbers, of which close ones are alike. `over`: objectives of points before the front
+        that exceed a bound by little; another one is worth something too if it is before those.
         """
         if len(self._points) < LEAST:
             return None
@@ -238,7 +252,7 @@ class Forecast:
             fitted = fitted.with_more(self._points[-self._news :])
             self._news, self._added = 0, self._added + self._news
         self._fitted = fitted
-        return fitted.promises(points, best, seed)
+        return fitted.promises(points, best, np.array(over), seed)
 
     def _fit(self, ordered: Mapping[str, bool], front: Matrix) -> _Fitted:
         values, excess = _of(self._points)

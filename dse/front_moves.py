@@ -22,7 +22,7 @@ from math import inf, isfinite
 from typing import Any, Protocol
 
 from dse.archive import Entry, ParetoArchive
-from dse.forecast import Forecast
+from dse.forecast import MENDED, Forecast
 from dse.logarithms import logarithms, zero_marks
 
 Params = Mapping[str, Any]
@@ -34,8 +34,8 @@ CROSSED = 0.35
 """Share of the moves that are children of two designs; half of these are changed once besides."""
 NEAR = 0.3
 """Share that starts near the front."""
-_BEATEN, _OVER = 0.03, 0.3
-"""A design is near that would be of the front if it were so much better in all objectives, or so much smaller."""
+_BEATEN = 0.03
+"""A design is near that would be of the front if it were so much better in all objectives, or `MENDED` smaller."""
 _NEAR_KEPT = 30
 """The last ones."""
 _DRAWN, _UNASKED, _AT_ONCE = 16, 0.1, 8
@@ -206,7 +206,7 @@ class FrontMoves:
 
     def _is_near(self, found: _Parent) -> bool:
         if found.excess > 0:
-            return found.excess <= _OVER and self._archive.admits(found.values)
+            return found.excess <= MENDED and self._archive.admits(found.values)
         return self._archive.admits([value - _BEATEN * abs(value) for value in found.values])
 
     def _promises(self, space: Mapping[str, Axis], drawn: Sequence[Move]) -> list[float] | None:
@@ -214,7 +214,8 @@ class FrontMoves:
             return None
         ordered, front = {name: axis.ordered for name, axis in space.items()}, self._archive.front()
         points, goals = [move.params for move in drawn], [entry.objectives for entry in front]
-        return self._forecast.promises(points, ordered, goals, self.rng.getrandbits(32))
+        over = [parent.values for parent in self._near if parent.excess > 0]
+        return self._forecast.promises(points, ordered, goals, self.rng.getrandbits(32), over)
 
     def _starts(self, count: int) -> list[_Parent]:
         parents = list(self._parents.values())

@@ -22,15 +22,17 @@ def values_of(params: Params) -> tuple[float, float]:
     return all_of_it * 2.0 ** int(params["x1"]), all_of_it * 2.0 ** (8 - int(params["x1"]))
 
 
-def learnt(count: int, *, excess_of: str = "", sign: int = 1) -> tuple[Forecast, list[tuple[float, ...]]]:
+def learnt(
+    count: int, *, excess_of: str = "", excess: float = 0.4, sign: int = 1
+) -> tuple[Forecast, list[tuple[float, ...]]]:
     """With points that are drawn but have no best `x0`, and their front; `kind` that exceeds a bound."""
     forecast, rng, front = Forecast(), random.Random(7), list[tuple[float, ...]]()
     for _ in range(count):
         params = drawn(rng) | {"x0": rng.randrange(6)}
-        excess = 0.4 if params["kind"] == excess_of else 0.0
+        over = excess if params["kind"] == excess_of else 0.0
         values = values_of(params) if sign > 0 else tuple(-1 / value for value in values_of(params))
-        forecast.learn(params, values, excess)
-        front += [values] if not excess else []
+        forecast.learn(params, values, over)
+        front += [values] if not over else []
     return forecast, front
 
 
@@ -57,6 +59,17 @@ def test_what_exceeds_a_bound_promises_less() -> None:
     forecast, front = learnt(120, excess_of="c")
     fits, exceeds = forecast.promises([MIDDLE | {"x0": 7}, MIDDLE | {"x0": 7, "kind": "c"}], ORDERED, front, 0) or []
     assert exceeds < fits / 2
+
+
+def test_what_exceeds_a_bound_by_little_may_be_mended() -> None:
+    """It promises something, unless one such as good is known."""
+    forecast, front = learnt(120, excess_of="c", excess=0.15)
+    point = MIDDLE | {"x0": 7, "kind": "c"}
+    [[fits], [exceeds], [known]] = [
+        forecast.promises([point | kind], ORDERED, front, 0, over) or []
+        for kind, over in (({"kind": "a"}, []), ({}, []), ({}, [values_of(MIDDLE | {"x0": 8})]))
+    ]
+    assert fits / 2 > exceeds > fits / 10 > known
 
 
 def test_of_too_few_nothing_is_said() -> None:
