@@ -113,7 +113,8 @@ def reach(board: Board, die: Ints) -> Floats:
     ends = board.links @ board.on_dies(die)
     ends[:, board.home] += board.anchor
     dies, boundaries = len(board.dies.slrs), len(board.dies.sll)
-    return (ends @ board.crossed.reshape(dies, dies * boundaries)).reshape(len(die), dies, boundaries)
+    # One after the other: how BLAS adds them up is not the same on every machine.
+    return sum((ends[:, end, None, None] * board.crossed[end] for end in range(dies)), np.zeros((1, dies, boundaries)))
 
 
 def cheapest_cuts(board: Board, costs: Costs) -> Iterator[list[int]]:

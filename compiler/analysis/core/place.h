@@ -160,7 +160,7 @@ class Placed {
         return reach[to * board_.boundaries + boundary] - reach[die[node] * board_.boundaries + boundary];
     }
 
-    // What the wires of each node take of each boundary if it lay on each die. Fused, as the products of numpy are.
+    // What the wires of each node take of each boundary if it lay on each die.
     void rewire() {
         const Int dies = board_.dies, each = dies * board_.boundaries;
         reach_.assign(board_.nodes * each, 0.0);
@@ -173,7 +173,7 @@ class Placed {
             double* reach = &reach_[node * each];
             for (Int k = 0; k < each; ++k)
                 for (Int end = 0; end < dies; ++end)
-                    reach[k] = std::fma(ends[end], board_.crossed[end * each + k], reach[k]);
+                    reach[k] += ends[end] * board_.crossed[end * each + k];
         }
     }
 
