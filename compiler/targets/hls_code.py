@@ -133,9 +133,13 @@ def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface, platfo
 
 
 def _port_pragma(out: CppWriter, port: Port, kernel: Kernel, burst: int) -> None:
-    """All pointers of a bundle say the same of it, or the tool falls back to its defaults (UG1448, HLS 200-466)."""
+    """All pointers of a bundle say the same of it, or the tool falls back to its defaults (UG1448, HLS 200-466). HLS
+    lets `latency` cycles pass between a request and what follows it, 64 by default; where bursts are asked for by hand,
+    those of other words are read in them.
+    """
     directions = sorted({"write" if p.writes else "read" for p in kernel.ports if p.bundle == port.bundle})
     bursts = " ".join(f"max_{d}_burst_length={burst} num_{d}_outstanding={OUTSTANDING_BURSTS}" for d in directions)
+    bursts += " latency=0" if port.asks else ""
     out.pragma(
         f"interface mode=m_axi port={port.name} bundle={port.bundle} offset=slave depth={kernel.depth(port)} {bursts}"
     )

@@ -22,7 +22,12 @@ void load_h0_k_past(
             credit.read();
             ap_wait();
           }
-          memory0.read_request(run * 126 + run_1 * 63, (position + 4) / 4 * 4 - 1);
+          if (run_1 == 0) {
+            memory0.read_request(run * 126 + run_1 * 63, (position + 4) / 4 * 4 - 1);
+          }
+          if (run_1 < 1) {
+            memory0.read_request(run * 126 + run_1 * 63 + 63, (position + 4) / 4 * 4 - 1);
+          }
           const int trip0 = (position + 4) / 4 * 4 - 1;
           for (int w = 0; w < trip0; ++w) {
 #pragma HLS loop_tripcount min=3 max=63 avg=63

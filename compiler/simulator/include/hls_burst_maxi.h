@@ -14,6 +14,9 @@
 
 namespace hls {
 
+/// Requests that an adapter takes without a read: USER_MAXREQS of the RTL that HLS makes where `latency` is 0.
+constexpr std::size_t TAKEN = 5;
+
 /// A port of words of type T, passed by value. What was asked for belongs to the task that asked.
 template <class T>
 class burst_maxi {
@@ -23,6 +26,7 @@ class burst_maxi {
   };
   T* memory_;
   std::deque<T> coming_;      // words that were asked for
+  std::deque<unsigned> open_;  // how many of them by each request of which some are unread
   std::deque<Burst> writes_;  // bursts that memory has not answered
 
  public:
@@ -38,12 +42,15 @@ class burst_maxi {
 
   /// The next `length` words from `offset` on, in words.
   void read_request(std::size_t offset, unsigned length) {
+    if (open_.size() == TAKEN) millrace::fail("it makes more requests than memory may take before it reads their words");
+    if (length > 0) open_.push_back(length);
     coming_.insert(coming_.end(), memory_ + offset, memory_ + offset + length);
   }
   T read() {
     if (coming_.empty()) millrace::fail("it reads a word that it has not asked memory for");
     const T word = coming_.front();
     coming_.pop_front();
+    if (--open_.front() == 0) open_.pop_front();
     return word;
   }
 

@@ -144,8 +144,7 @@ def _emit_part(frame: Frame, task: LoadTask, begin: str, params: Sequence[str], 
                 out.line(f"{frame.named(task, row_credit)}.read();")
         if asks:
             _credits(out, walk, task.reads, [f"{credit}.read();" for credit in credits])
-            for port in memory:
-                out.line(f"{port}.read_request({walk.begin}, {walk.words});")
+            _ask(out, walk, task, memory)
         with _walking(frame, task, walk, params, namer):
             words = ", ".join(_word(port, walk, dma, begin, asks=asks) for port in memory)
             out.line(f"const ap_uint<{dma.port_bits}> word[{len(memory)}] = {{{words}}};")
@@ -156,6 +155,18 @@ def _emit_part(frame: Frame, task: LoadTask, begin: str, params: Sequence[str], 
                 out.line(f"unpack<{parts}>(word, {walk.slot}, {walk.part}, token);")
                 with guarded(out, f"{walk.part} == {parts - 1}" if parts > 1 else ""):
                     frame.send(task, task.writes[0], stream, "token")
+
+
+def _ask(out: CppWriter, walk: "_MemoryWalk", task: LoadTask, memory: Sequence[str]) -> None:
+    """Asks for the words of a run, if the one before it has not: of several that nothing but their row's credit keeps
+    waiting, each asks for the next. With its own, two are open at most, fewer than the adapter takes before it holds
+    up who asks (5, `USER_MAXREQS` of the RTL that HLS makes): so no request waits for words that its task reads later.
+    """
+    ahead = walk.ahead if not task.reads else None
+    for when, begin in ahead or (("", walk.begin),):
+        with guarded(out, when):
+            for port in memory:
+                out.line(f"{port}.read_request({begin}, {walk.words});")
 
 
 def _word(port: str, walk: "_MemoryWalk", dma: Dma, begin: str, *, asks: bool) -> str:
@@ -276,8 +287,9 @@ class _MemoryWalk:
 
     The nest advances by words: the tokens of a word pass in the `tokens_per_word` cycles of one iteration, so that
     the memory access is unconditional and bursts. `outer` loops, of (name, trip, re-reads), are outside of it: each
-    iteration of them walks `words` words in a row from `begin` on. Words that a `guard` does not admit are
-    zero. `again`: it reads words again within a run.
+    iteration of them walks `words` words in a row from `begin` on, which lie `stride` behind those of the iteration
+    before; 0 where they do not. Words that a `guard` does not admit are zero. `again`: it reads words again within a
+    run.
     """
 
     outer: tuple[tuple[str, int, bool], ...]
@@ -291,6 +303,23 @@ class _MemoryWalk:
     bounds: tuple[BoundLoop, ...]
     guard: str
     again: bool = False
+    stride: int = 0
+
+    @property
+    def ahead(self) -> tuple[tuple[str, str], ...] | None:
+        """In which runs of a row to ask for words, and from where on: its own in the first, and the next ones' in all
+        but the last. None where it has one run, or goes back to words that are not those of the run before.
+        """
+        runs = [loop for loop in self.outer[1:] if loop[1] > 1]
+        again = [loop for loop in runs if loop[2]]
+        if not self.stride or not runs or runs[len(runs) - len(again) :] != again:
+            return None
+        own = " && ".join(f"{name} == 0" for name, _, _ in runs)
+        others = " || ".join(f"{name} < {trip - 1}" for name, trip, _ in runs)
+        done = " && ".join(f"{name} == {trip - 1}" for name, trip, _ in again)
+        step = f"({done} ? {self.stride} : 0)" if done else str(self.stride)
+        start = "" if self.begin == "0" else f"{self.begin} + "
+        return (own, self.begin), (others, f"{start}{step}")
 
     @staticmethod
     def of(streamed: ITensor, task: DmaTask, namer: Namer, params: Sequence[str], *, asks: bool) -> "_MemoryWalk":
@@ -350,7 +379,8 @@ class _MemoryWalk:
         begin = row_major([*advancing, ("", words)]).removesuffix(" + ") if advancing else "0"
         address = row_major([*advancing, *addressed]) or "0"
         again = len(trips) > 1 and any(repeats and trip > 1 for repeats, trip, _ in inside)
-        return _MemoryWalk(around, names, trips, address, slot, part, begin, words, tuple(followed), guard, again)
+        bounds = tuple(followed)
+        return _MemoryWalk(around, names, trips, address, slot, part, begin, words, bounds, guard, again, words)
 
     def _again_inside(self, task: DmaTask, *, asks: bool) -> "_MemoryWalk":
         """With loops that only read again in the run, where words come alone: memory is waited for once."""
@@ -432,7 +462,8 @@ class _MemoryWalk:
         address, words = row_major([*advancing, *place, (word, followed.most)]), followed.most
         begin = row_major([*advancing, ("", words)]).removesuffix(" + ") if advancing else "0"
         asked = bound_trip(followed, _row(followed, task, params)[0])
-        return _MemoryWalk(around, (word,), (words,), address, slot, part, begin, asked, (followed,), guard)
+        bounds = (followed,)
+        return _MemoryWalk(around, (word,), (words,), address, slot, part, begin, asked, bounds, guard, stride=words)
 
     @staticmethod
     def of_row(loops: Sequence[Loop], task: DmaTask, namer: Namer, params: Sequence[str]) -> "_MemoryWalk":

@@ -174,6 +174,8 @@ static void failing(Ints&, const char* how) {
   if (name == "no request to write") port.write(1);
   if (name == "no write") port.write_response();
   if (name == "unread") hls::burst_maxi<int>(words).read_request(0, 2);
+  if (name == "too many")
+    for (int request = 0; request < 6; ++request) port.read_request(0, 1);
   if (name == "unanswered") hls::burst_maxi<int>(words).write_request(0, 0);
   if (name == "too early") {
     port.write_request(0, 2);

@@ -42,6 +42,7 @@ def test_semantics(program: Path, tmp_path: Path) -> None:
         ("no write", "it waits for an answer without a write"),
         ("too early", "it waits for the answer to 2 words and has written 0"),
         ("unread", "it ends with 2 words unread"),
+        ("too many", "more requests than memory may take before it reads their words"),
         ("unanswered", "it ends before memory has answered"),
     ],
 )
