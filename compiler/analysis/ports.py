@@ -35,5 +35,5 @@ def kernel_ports(tasks: TaskGraph) -> list[int]:
     """Ports of each kernel. Kernels lie side by side, so none serves two."""
     counts = [{(asks, kind): 0 for asks in (False, True) for kind in ("load", "store")} for _ in range(tasks.kernels)]
     for task in tasks.transfers:
-        counts[task.kernel][tasks.passes_through_memory(task), task.kind] += task.dma.channels
+        counts[task.kernel][tasks.asks(task), task.kind] += task.dma.channels
     return [sum(max(count[asks, "load"], count[asks, "store"]) for asks in (False, True)) for count in counts]

@@ -738,6 +738,16 @@ class TaskGraph:
         """Whether the load or store is of a value that its kernel both writes and reads, or shares a port with such."""
         return task.name in self._through_memory
 
+    def asks_ahead(self, task: Task) -> bool:
+        """Whether the load asks by hand for the words of its next turn while it reads those of one: where they are the
+        same in every launch, or left out by `CHOOSE`, each once, and wait for nobody.
+        """
+        return task.name in self._asking_ahead
+
+    def asks(self, task: Task) -> bool:
+        """Whether the load or store asks for its bursts by hand."""
+        return self.passes_through_memory(task) or self.asks_ahead(task)
+
     @computed_once
     def row_loads(self) -> dict[str, str]:
         """Those of `control`; none without one."""
@@ -762,6 +772,20 @@ class TaskGraph:
         rows = self.abreast
         once = any(rows.passing.get(a.stream) in ONCE for a in self.task[task].writes)
         return rows.rows if once and task not in rows.copied else rows.copies(task)
+
+    @computed_once
+    def _asking_ahead(self) -> frozenset[str]:
+        return frozenset(task.name for task in self.tasks if isinstance(task, LoadTask) and self._can_ask_ahead(task))
+
+    def _can_ask_ahead(self, load: LoadTask) -> bool:
+        if load.credits or load.dma.place or self.passes_through_memory(load):
+            return False
+        turns = list(nests(load.turns))
+        told = [bound for nest in turns for bound in nest.bounds]
+        again = any(loop.dim is None for a in load.writes for loop in self.stream[a.stream].itensor.loops)
+        plain = all(bound.loop == 0 and bound.argument.name == CHOOSE for bound in told)
+        repeats = any(isinstance(part, Repeat) for part in load.turns)
+        return (len(turns) > 1 or repeats) and plain and not again and not any(nest.restarts for nest in turns)
 
     @computed_once
     def _through_memory(self) -> frozenset[str]:

@@ -172,7 +172,7 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
                     raise VerificationError(
                         f"{task.name} uses memory image {image.name} in another layout than its writer"
                     )
-                task_ports[task.name] = _ports(task, image, namer, asks=tasks.passes_through_memory(task))
+                task_ports[task.name] = _ports(task, image, namer, asks=tasks.asks(task))
         task_ports |= _shared({t.name: task_ports[t.name] for t in members if t.name in task_ports})
         ports = tuple(p for t in members for p in task_ports.get(t.name, ()))
         values = tuple(graph.value[s] for s in scalars)

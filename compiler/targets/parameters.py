@@ -92,7 +92,7 @@ def task_parameters(
             hint = hint.rsplit(".", 1)[-1]
         parameters.append(_stream_parameter(task, tasks, stream, namer.name(hint), copy))
     if isinstance(task, DmaTask):
-        writes, asks = isinstance(task, StoreTask), tasks.passes_through_memory(task)
+        writes, asks = isinstance(task, StoreTask), tasks.asks(task)
         kind = pointer_type(task.dma.port_bits, writes=writes, asks=asks)
         for channel, pointer in enumerate(pointers or ("",) * task.dma.channels):
             parameters.append(Parameter(kind, namer.name(f"memory{channel}"), pointer))

@@ -25,9 +25,9 @@ class burst_maxi {
     std::vector<T> words;
   };
   T* memory_;
-  std::deque<T> coming_;      // words that were asked for
+  std::deque<T> coming_;       // words that were asked for
   std::deque<unsigned> open_;  // how many of them by each request of which some are unread
-  std::deque<Burst> writes_;  // bursts that memory has not answered
+  std::deque<Burst> writes_;   // bursts that memory has not answered
 
  public:
   using value_type = T;

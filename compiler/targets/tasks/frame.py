@@ -130,6 +130,12 @@ class Frame:
         """Of a chunk of a prompt."""
         return 1 if self.tasks.control is None else self.tasks.control.rows
 
+    def rows_at_once(self, task: Task, writes: Sequence[Access] | None = None) -> int:
+        """How many rows of a chunk an iteration of the loop over them is for, around these writes, or all."""
+        abreast = self.tasks.abreast
+        once = any(abreast.passing.get(a.stream) in ONCE for a in (task.writes if writes is None else writes))
+        return abreast.rows if once and task.name not in abreast.copied else self.rows_in_turns(task)
+
     def named(self, task: Task, stream: str) -> str:
         """The parameter of the task's function that is this stream between tasks and control."""
         return next(p.name for p in task_parameters(task, self.tasks, self.name) if p.argument == stream)
@@ -144,10 +150,7 @@ class Frame:
 
     @contextmanager
     def _each_row(self, task: Task, writes: Sequence[Access] | None = None, *, told: bool = True) -> Generator[None]:
-        abreast = self.tasks.abreast
-        once = any(abreast.passing.get(a.stream) in ONCE for a in (task.writes if writes is None else writes))
-        in_turns = self.rows_in_turns(task)
-        at_once = abreast.rows if once and task.name not in abreast.copied else in_turns
+        in_turns, at_once = self.rows_in_turns(task), self.rows_at_once(task, writes)
         with self.out.block(f"for (int row = 0; row < rows; {f'row += {at_once}' if at_once > 1 else '++row'})"):
             self.out.pragma("loop_flatten off")
             self.out.pragma(f"loop_tripcount min=1 max={self.rows} avg=1")

@@ -2,7 +2,8 @@
 
 Where one launch writes and reads an image, both sides ask for the words of a run of their pipeline by hand
 (`hls::burst_maxi`), the load behind its credit and the store before it waits for memory's answer. HLS would move the
-request of a burst that it infers out of the loops, before the credit.
+request of a burst that it infers out of the loops, before the credit. Loads that take several runs ask for the next one
+before they read one: those of a shared engine's weights, turn by turn, and of the heads of a row behind its credit.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -57,27 +58,101 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
         _emit_turns(frame, task, params, namer)
 
 
+@dataclass(frozen=True)
+class _Turn:
+    """A load of what one nest writes. Its words lie from `begin` on, and `words` further in each of the `rounds`, which
+    `number` counts if there are several. `phase` is that whose rows, and `section` that whose rounds it is one of.
+    """
+
+    part: LoadTask
+    section: int
+    phase: int
+    rounds: int
+    number: str
+    words: int
+    begin: int
+
+    def place(self, number: str) -> str:
+        """The first of its words in that round, as C++; "" for 0."""
+        rounds = [f"{number} * {self.words}"] if self.number and number != "0" else []
+        return " + ".join([*rounds, *([str(self.begin)] if self.begin else [])])
+
+
+def _turns_of(frame: Frame, task: LoadTask, namer: Namer) -> Iterator[_Turn]:
+    begin = 0
+    for section, (rounds, groups) in enumerate(_rounds_of(task.turns)):
+        phases = [[_part(frame, task, nest) for nest in group] for group in groups]
+        words, number = sum(p.dma.words for parts in phases for p in parts), namer.name("round") if rounds > 1 else ""
+        for phase, parts in enumerate(phases):
+            for part in parts:
+                yield _Turn(part, section, phase, rounds, number, words, begin)
+                begin += part.dma.words
+        begin += (rounds - 1) * words
+
+
 def _emit_turns(frame: Frame, task: LoadTask, params: Sequence[str], namer: Namer) -> None:
     """The words of one stream after those of the other."""
-    reads, behind, begin = len(task.reads), len(task.reads) + len(task.writes), 0
+    reads, behind = len(task.reads), len(task.reads) + len(task.writes)
     stream_of = dict(zip((a.stream for a in task.writes), params[reads:behind], strict=True))
-    for rounds, groups in _rounds_of(task.turns):
-        parts = [[_part(frame, task, nest) for nest in group] for group in groups]
-        words = sum(part.dma.words for group in parts for part in group)
-        number = namer.name("round") if rounds > 1 else ""
+    turns, ahead = list(_turns_of(frame, task, namer)), frame.tasks.asks_ahead(task)
+    if ahead:
+        _ask_for(frame, task, params, [("", turns[0], "0", "0")])
+    for (_, number, rounds), section in groupby(turns, lambda turn: (turn.section, turn.number, turn.rounds)):
         head = f"for (int {number} = 0; {number} < {rounds}; ++{number})"
         with frame.out.block(head) if number else nullcontext():
-            for group in parts:
-                told = task.dma.place is not None or any(part.timing.bounds for part in group)
-                with frame.each_row_inside(task, [a for part in group for a in part.writes], told=told)():
-                    for part in group:
-                        place = [f"{number} * {words}"] if number else []
-                        place += [str(begin)] if begin else []
-                        own = (*params[:reads], stream_of[part.writes[0].stream], *params[behind:])
+            for _, phase in groupby(section, lambda turn: turn.phase):
+                group = list(phase)
+                told = task.dma.place is not None or any(turn.part.timing.bounds for turn in group)
+                with frame.each_row_inside(task, [a for turn in group for a in turn.part.writes], told=told)():
+                    for turn in group:
+                        part, own = (
+                            turn.part,
+                            (*params[:reads], stream_of[turn.part.writes[0].stream], *params[behind:]),
+                        )
                         with frame.out.block("") if number or part.dma.words_per_token > 1 else nullcontext():
-                            _emit_part(frame, part, " + ".join(place), own, namer)
-                        begin += part.dma.words
-        begin += (rounds - 1) * words
+                            if ahead:
+                                _ask_for(frame, task, params, _behind_turn(frame, task, turns, turn))
+                            _emit_part(frame, part, turn.place(number), own, namer, ahead=ahead)
+
+
+_Next = tuple[str, _Turn | None, str, str]  # under which condition, what turn, of which row and round
+
+
+def _behind_turn(frame: Frame, task: LoadTask, turns: Sequence[_Turn], turn: _Turn) -> list[_Next]:
+    """What may come next; the last of these under no condition."""
+    index, found = turns.index(turn), list[_Next]()
+    follows = turns[index + 1] if index + 1 < len(turns) else None
+    round_ends = follows is None or follows.section != turn.section
+    phase_ends = follows is None or round_ends or follows.phase != turn.phase
+    of_round = [other for other in turns if other.section == turn.section]
+    if phase_ends and frame.rows > 1 and task.by_layer:
+        group = [other for other in of_round if other.phase == turn.phase]
+        row = f"row + {frame.rows_at_once(task, [a for other in group for a in other.part.writes])}"
+        found.append((f"{row} < rows", group[0], row, turn.number))
+    if round_ends and turn.number:
+        found.append((f"{turn.number} < {turn.rounds - 1}", of_round[0], "0", f"({turn.number} + 1)"))
+    return [*found, ("", follows, "0" if phase_ends else "row", "0" if round_ends else turn.number)]
+
+
+def _ask_for(frame: Frame, task: LoadTask, params: Sequence[str], turns: Sequence[_Next]) -> None:
+    """Asks for the words of the first of these turns whose condition is met."""
+    begins, words, none = "", "", False
+    for when, turn, row, number in turns:
+        begin, count = "0", "0"
+        if turn is not None:
+            begin, count = turn.place(number) or "0", str(turn.part.dma.words)
+            if turn.part.timing.bounds:
+                followed = _in_words(turn.part, turn.part.streamed.loops)
+                rowed = frame.rows > 1 and task.by_layer
+                count = bound_trip(followed, f"told[{row}]" if rowed else _row(followed, task, params)[0])
+                none = none or not followed.fixed
+        none = none or turn is None
+        begins += f"{when} ? {begin} : " if when else begin
+        words += f"{when} ? {count} : " if when else count
+    if words == "0":
+        return
+    with guarded(frame.out, f"{f'({words})' if '?' in words else words} > 0" if none else ""):
+        _request(frame.out, _memory(task, params), begins, words)
 
 
 def _rounds_of(program: Program) -> Iterator[tuple[int, list[list[LoopNest]]]]:
@@ -121,8 +196,10 @@ def _part(frame: Frame, task: LoadTask, nest: LoopNest) -> LoadTask:
     return replace(task, timing=timing, turns=(), writes=nest.writes, dma=dma, streamed=streamed)
 
 
-def _emit_part(frame: Frame, task: LoadTask, begin: str, params: Sequence[str], namer: Namer) -> None:
-    """The words of one stream, which lie in each channel from word `begin` on."""
+def _emit_part(
+    frame: Frame, task: LoadTask, begin: str, params: Sequence[str], namer: Namer, *, ahead: bool = False
+) -> None:
+    """The words of one stream, which lie in each channel from word `begin` on; `ahead`: they have been asked for."""
     dma, out, streamed = task.dma, frame.out, task.streamed
     credits, stream, memory = params[: len(task.reads)], params[len(task.reads)], _memory(task, params)
     asks = frame.tasks.passes_through_memory(task)
@@ -146,7 +223,7 @@ def _emit_part(frame: Frame, task: LoadTask, begin: str, params: Sequence[str], 
             _credits(out, walk, task.reads, [f"{credit}.read();" for credit in credits])
             _ask(out, walk, task, memory)
         with _walking(frame, task, walk, params, namer):
-            words = ", ".join(_word(port, walk, dma, begin, asks=asks) for port in memory)
+            words = ", ".join(_word(port, walk, dma, begin, asks=asks or ahead) for port in memory)
             out.line(f"const ap_uint<{dma.port_bits}> word[{len(memory)}] = {{{words}}};")
             out.pragma("array_partition variable=word type=complete")
             with _slots(out, walk, dma):
@@ -159,14 +236,21 @@ def _emit_part(frame: Frame, task: LoadTask, begin: str, params: Sequence[str], 
 
 def _ask(out: CppWriter, walk: "_MemoryWalk", task: LoadTask, memory: Sequence[str]) -> None:
     """Asks for the words of a run, if the one before it has not: of several that nothing but their row's credit keeps
-    waiting, each asks for the next. With its own, two are open at most, fewer than the adapter takes before it holds
-    up who asks (5, `USER_MAXREQS` of the RTL that HLS makes): so no request waits for words that its task reads later.
+    waiting, each asks for the next.
     """
     ahead = walk.ahead if not task.reads else None
     for when, begin in ahead or (("", walk.begin),):
         with guarded(out, when):
-            for port in memory:
-                out.line(f"{port}.read_request({begin}, {walk.words});")
+            _request(out, memory, begin, str(walk.words))
+
+
+def _request(out: CppWriter, memory: Sequence[str], begin: str, words: str) -> None:
+    """Asks all channels for words in a row. Who asks ahead has two requests open at most, its run's and the next one's,
+    fewer than an adapter takes before it holds up who asks (5, `USER_MAXREQS` of the RTL that HLS makes): so none waits
+    for words to be read that its own task reads later, however long they are.
+    """
+    for port in memory:
+        out.line(f"{port}.read_request({begin}, {words});")
 
 
 def _word(port: str, walk: "_MemoryWalk", dma: Dma, begin: str, *, asks: bool) -> str:
@@ -379,8 +463,9 @@ class _MemoryWalk:
         begin = row_major([*advancing, ("", words)]).removesuffix(" + ") if advancing else "0"
         address = row_major([*advancing, *addressed]) or "0"
         again = len(trips) > 1 and any(repeats and trip > 1 for repeats, trip, _ in inside)
-        bounds = tuple(followed)
-        return _MemoryWalk(around, names, trips, address, slot, part, begin, words, bounds, guard, again, words)
+        return _MemoryWalk(
+            around, names, trips, address, slot, part, begin, words, tuple(followed), guard, again, words
+        )
 
     def _again_inside(self, task: DmaTask, *, asks: bool) -> "_MemoryWalk":
         """With loops that only read again in the run, where words come alone: memory is waited for once."""
@@ -444,26 +529,21 @@ class _MemoryWalk:
         """Words in a row, as many as an argument says, in each iteration of the loops `around`: what HLS makes a burst
         of, whatever its length. `loops` are those inside.
         """
-        dma, (bound,) = task.dma, task.timing.bounds
-        parts = dma.words_per_token
-        tokens = prod(loop.trip for loop in loops[1:]) * parts  # or words, where these are parts of tokens
-        each, fixed = tokens * bound.each, tokens * bound.fixed
-        if bound.loop != len(around) or each % dma.tokens_per_word or fixed % dma.tokens_per_word:
-            raise UnsupportedError("a loop that follows an argument must be the first of a run, and end with a word")
+        dma, parts, followed = task.dma, task.dma.words_per_token, _in_words(task, loops)
         word = namer.name("w")
-        followed = BoundLoop(0, bound.argument, fixed // dma.tokens_per_word, each // dma.tokens_per_word)
         place = [] if dma.at is None else [_row(dma.at, task, params)]
         guard = ""
         if dma.below is not None:
-            row = tokens // dma.tokens_per_word
+            row = prod(loop.trip for loop in loops[1:]) * parts // dma.tokens_per_word
             guard = f"{word} < {_row(dma.below, task, params)[0]}{f' * {row}' if row > 1 else ''}"
         slot = "slot" if dma.tokens_per_word > 1 else "0"
         part = f"{word} % {parts}" if parts > 1 else "0"
         address, words = row_major([*advancing, *place, (word, followed.most)]), followed.most
         begin = row_major([*advancing, ("", words)]).removesuffix(" + ") if advancing else "0"
         asked = bound_trip(followed, _row(followed, task, params)[0])
-        bounds = (followed,)
-        return _MemoryWalk(around, (word,), (words,), address, slot, part, begin, asked, bounds, guard, stride=words)
+        return _MemoryWalk(
+            around, (word,), (words,), address, slot, part, begin, asked, (followed,), guard, stride=words
+        )
 
     @staticmethod
     def of_row(loops: Sequence[Loop], task: DmaTask, namer: Namer, params: Sequence[str]) -> "_MemoryWalk":
@@ -516,6 +596,16 @@ def _runs(loops: Sequence[Loop], bounds: Sequence[BoundLoop]) -> list[tuple[bool
         else:
             runs.append((repeats, loop.trip, bound))
     return runs
+
+
+def _in_words(task: DmaTask, loops: Sequence[Loop]) -> BoundLoop:
+    """The loop over words of a run that follows an argument; `loops` are those inside the run."""
+    (bound,), each_word = task.timing.bounds, task.dma.tokens_per_word
+    tokens = prod(loop.trip for loop in loops[1:]) * task.dma.words_per_token  # or words, where these are parts of one
+    each, fixed = tokens * bound.each, tokens * bound.fixed
+    if bound.loop != task.timing.restarts or each % each_word or fixed % each_word:
+        raise UnsupportedError("a loop that follows an argument must be the first of a run, and end with a word")
+    return BoundLoop(0, bound.argument, fixed // each_word, each // each_word)
 
 
 def _place(loops: Sequence[Loop], row: int) -> int:

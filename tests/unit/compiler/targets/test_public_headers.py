@@ -1,5 +1,6 @@
 """Emitted C++ with AMD's public headers: every construct parses, and what runs gives the bits that our headers give."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -116,4 +117,16 @@ def test_whole_replies_parse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "burst_maxi" in text
     assert "_part1" in text
     assert "[own].read()" in text
+    (top,) = (design / "hls").glob("*_k0.cpp")
+    ports = [line for line in top.read_text().splitlines() if "m_axi" in line and "bundle=gmem_engine0" in line]
+    assert ports
+    assert all(line.endswith(" latency=0") for line in ports)
+    load = text.partition("void load_engine0_in1(")[2].partition("\n}\n")[0]
+    first, *turns = re.findall(r"read_request\(([^;]*)\);|\b(memory0\.read)\(\)", load)
+    assert first == ("0, 96", "")
+    of_rows, of_phase, last = turns[::2]
+    assert of_rows[0] == "row + 4 < rows ? round * 256 : round * 256 + 96, row + 4 < rows ? 96 : 32"
+    assert of_phase[0] == "row + 4 < rows ? round * 256 + 96 : round * 256 + 128, row + 4 < rows ? 32 : 128"
+    assert "round < 1 ? (round + 1) * 256 : 0" in last[0]
+    assert turns[1::2] == [("", "memory0.read")] * 3
     check_syntax(design / "hls")
