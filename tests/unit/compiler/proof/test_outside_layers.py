@@ -73,8 +73,8 @@ def test_a_launch_is_told_the_rows_that_it_begins_with(made: Made, tmp_path: Pat
 @pytest.mark.parametrize(
     "edit",
     [
-        edit_in("load_engine0_in1", "192 + w", "191 + w"),
-        edit_in("load_engine0_in1", "192 + w", "w"),
+        edit_in("load_engine0_in1", "(192, 24)", "(191, 24)"),
+        edit_in("load_engine0_in1", "(192, 24)", "(0, 24)"),
         edit_in("load_engine0_in1", "out_1.write", "out.write"),
     ],
     ids=["a word before the head's", "the first layer's weights", "to the engine"],

@@ -42,10 +42,11 @@ def test_every_task_gets_what_is_its_own(made: Made, tmp_path: Path) -> None:
     [
         edit_in(LOAD, "round * 3", "round * 2"),
         edit_in(LOAD, "round * 3 + 2", "round * 3"),
-        edit_in(LOAD, "[9 + ", "[8 + "),
+        edit_in(LOAD, ": 9,", ": 8,"),
         edit_in(LOAD, "round < 3", "round < 2"),
+        edit_in(LOAD, "(round + 1)", "round"),
     ],
-    ids=["a round too close", "one parameter for two", "what is behind too early", "a round too few"],
+    ids=["a round too close", "one parameter for two", "what is behind too early", "a round too few", "a round again"],
 )
 def test_a_load_that_is_wrong_is_caught(made: Made, tmp_path: Path, edit: Edit) -> None:
     assert is_caught(made, tmp_path, edit)
