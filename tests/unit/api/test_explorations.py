@@ -333,6 +333,13 @@ def test_a_stage_that_no_node_offers_is_said_at_the_start(client: TestClient, fa
     assert client.post("/v1/explorations", json={"model": "gpt2", "require_nodes": True}).json()["warnings"] == []
 
 
+@pytest.mark.parametrize(("phase", "names"), [("decode", []), ("token", ["prompt_time"])])
+def test_what_is_usual_follows_from_the_phase(client: TestClient, phase: str, names: list[str]) -> None:
+    for asked in ({}, {"objectives": None}):
+        made = client.post("/v1/explorations", json={"model": "gpt2", "workload": {"phase": phase}, **asked})
+        assert [one["name"] for one in made.json()["objectives"]] == ["latency", "energy", *names]
+
+
 def test_objectives_are_chosen(client: TestClient) -> None:
     names = ["area", "latency", "hbm_ports"]
     made = client.post("/v1/explorations", json={"model": "gpt2", "objectives": names})
