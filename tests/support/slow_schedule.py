@@ -1,29 +1,28 @@
-"""When the tasks of a design run, as `compiler.analysis.schedule` has it, but slowly and in Python: the native core is
-compared with it.
+"""The walks of `compiler.analysis.turns` and `compiler.analysis.schedule`, slowly and in Python: the native core is
+compared with them. What leads to a walk, and what follows from it, is the compiler's own.
 """
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
+from unittest.mock import patch
 
+import compiler.analysis.schedule as in_order
+from compiler.analysis import turns
 from compiler.analysis.nest_run import TaskTime
 from compiler.analysis.relays import RELAY_DEPTH, relays
-from compiler.analysis.rounds import shortened, spare_rounds
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
-from compiler.analysis.turns import MANY, ROUNDS, takes_turns
+from compiler.analysis.turns import _Plan, _Source
 from compiler.errors import UnsupportedError
-from compiler.graph.abreast import is_carrier
 from compiler.graph.hashed_once import hashed_once
 from compiler.graph.passage import Passage
-from compiler.graph.program import LoopNest, Program, Repeat, Values, nests, tokens, walked
+from compiler.graph.program import LoopNest, Program, Repeat, nests, walked
 from compiler.graph.same import Same
 from compiler.graph.task_graph import (
     DmaTask,
-    LanesTask,
     LoadTask,
-    RouteTask,
     StoreTask,
     Task,
     TaskGraph,
@@ -295,25 +294,6 @@ def _joined(parts: list[tuple[int, Arrival]]) -> Arrival:
     return Arrival(parts[0][1].first, parts[-1][1].last).bent(knees[1:], before)
 
 
-class _Source(NamedTuple):
-    """A load and what passes its tokens on, relays and what puts them together or deals them out: the `stream` that the
-    load writes, when tokens begin to come, cycles from one to the next, and tokens that are on their way in front of
-    the FIFO of their reader while that stalls.
-    """
-
-    tasks: tuple[str, ...]
-    stream: str
-    begin: float
-    each: float
-    ahead: int
-
-    def passed_on(self, task: RouteTask | LanesTask) -> "_Source":
-        pieces = task.pieces if isinstance(task, LanesTask) else 1
-        ahead = -(-(self.ahead + RELAY_DEPTH) // pieces)
-        begin = self.begin + task.timing.depth + (pieces - 1) * self.each
-        return _Source((*self.tasks, task.name), self.stream, begin, self.each * pieces, ahead)
-
-
 class _Nest:
     """A nest of a task: what is the same in all rounds and with all FIFOs."""
 
@@ -341,81 +321,13 @@ class _Nest:
         return run if self._paced_for is None else _paced(run, self._paced_for, self.busy)
 
 
-class _Turns(NamedTuple):
-    """What a task runs, and by identity, since what is repeated is one nest, how each nest runs where no input comes
-    from HBM.
-    """
-
-    program: Program
-    nests: Mapping[int, _Nest]
-
-
-@lru_cache(maxsize=16384)  # with one other knob most tasks are the same
-def _turns(task: Task) -> _Turns:
-    program = task.single_runs
-    return _Turns(program, {id(nest): _Nest(task, nest, {}, 0.0) for nest in nests(program) if nest.iterations})
-
-
-class _Plan:
-    """What is the same in all schedules of these tasks."""
-
-    def __init__(self, tasks: Sequence[Task], platform: Platform) -> None:
-        self.moves = transfer_cycles(tasks, platform)
-        turns = {task.name: _turns(task) for task in tasks}
-        self.programs = {name: of_task.program for name, of_task in turns.items()}
-        self.sources: dict[str, _Source] = {}
-        self.carriers: dict[str, TaskTime] = {}  # until their reader says how long they take
-        self.runs: list[Task] = []
-        from_one_load = defaultdict[str, list[str]](list)
-        for task in tasks:
-            found = self._sources_behind(task, platform)
-            if not found:
-                self.runs.append(task)
-                continue
-            self.sources |= found
-            source = next(iter(found.values()))
-            from_one_load[source.tasks[0]] += found
-            busy = self.moves.get(task.name, float(task.iterations))
-            self.carriers[task.name] = TaskTime(source.begin - task.timing.depth, source.begin, busy)
-        # what comes behind comes later, parts at once
-        self.behind = {
-            stream: [other for other in from_one_load[source.tasks[0]] if self.sources[other].stream != source.stream]
-            for stream, source in self.sources.items()
-        }
-        self.nests = {task.name: self._nests(task, turns[task.name]) for task in self.runs}
-
-    def _nests(self, task: Task, turns: _Turns) -> Mapping[int, _Nest]:
-        if not task.credits and self.sources.keys().isdisjoint([read.stream for read in task.reads]):
-            return turns.nests
-        moved = self.moves.get(task.name, 0.0)
-        return {id(nest): _Nest(task, nest, self.sources, moved) for nest in nests(turns.program) if nest.iterations}
-
-    def _sources_behind(self, task: Task, platform: Platform) -> dict[str, _Source]:
-        """Of what a load, or what passes on its tokens, writes, by stream; nothing of what any other task does. Loads
-        with credits wait for the stores that they read from: they are run like others.
-        """
-        written = [access.stream for access in task.writes]
-        if isinstance(task, LoadTask) and not task.credits:
-            count, begin = sum(tokens(task.program, "writes", stream) for stream in written), float(task.timing.depth)
-            each, ahead = self.moves[task.name] / max(1, count), adapter_tokens(task, platform)
-            ahead *= task.dma.words_per_token if count == task.iterations else 1  # it writes words as they come
-            return {stream: _Source((task.name,), stream, begin, each, ahead) for stream in written}
-        if not isinstance(task, RouteTask | LanesTask) or not is_carrier(task.kind, len(task.reads), len(task.writes)):
-            return {}
-        before = self.sources.get(task.reads[0].stream)
-        return {} if before is None else dict.fromkeys(written, before.passed_on(task))
-
-
-@lru_cache(maxsize=1)  # two schedules are made of a design, one after the other
-def _plan(same: Same[tuple[Task, ...]], platform: Platform) -> _Plan:
-    return _Plan(same.value, platform)
-
-
 class _Clock:
     """A task between its nests. `left` has how many of them are to come when a round ends, `rounds` the ends so far."""
 
     def __init__(self, task: Task, program: Program, plan: _Plan) -> None:
-        self.task, of_task = task, plan.nests[task.name]
+        moved = plan.moves.get(task.name, 0.0)
+        of_task = {id(nest): _Nest(task, nest, plan.sources, moved) for nest in nests(program) if nest.iterations}
+        self.task = task
         order, self.left = _order(Same(program))
         self.nests = deque([of_task[nest] for nest in order])
         self.start: float | None = None
@@ -456,10 +368,10 @@ def _order(same: Same[Program]) -> _Order:
     return _Order(order, found)
 
 
-class _Walk:
+class _Walk(turns._Walk):
     """One walk over all nests of all tasks."""
 
-    def __init__(self, tasks: TaskGraph, platform: Platform, plan: _Plan, programs: Mapping[str, Program]) -> None:
+    def __init__(self, platform: Platform, tasks: TaskGraph, plan: _Plan, programs: Mapping[str, Program]) -> None:
         self.tasks, self.platform, self.plan, self.sources = tasks, platform, plan, plan.sources
         self.queues = {stream.name: _Queue() for stream in tasks.streams}
         for stream in tasks.streams:
@@ -467,15 +379,12 @@ class _Walk:
                 self.queues[stream.name].put(stream.initial, Arrival(0.0, 0.0))
         self.clocks = [_Clock(task, programs[task.name], plan) for task in plan.runs]
         self.given = {stream: source.begin for stream, source in plan.sources.items()}  # the last tokens so far
-        self.carriers = plan.carriers
         self.carried = dict[str, float]()  # when the last tokens so far came, by carrier
+        self.times = self._times()
+        self.is_even = all(clock.is_even for clock in self.clocks)
+        self.period = {c.task.name: c.rounds[-1] - c.rounds[-2] for c in self.clocks if len(c.rounds) > 1}
 
-    @property
-    def is_even(self) -> bool:
-        """Whether rounds took equally long, of all tasks."""
-        return all(clock.is_even for clock in self.clocks)
-
-    def times(self) -> dict[str, TaskTime]:
+    def _times(self) -> dict[str, TaskTime]:
         """When each task runs. Raises UnsupportedError where a task needs, within one nest, what it makes in it."""
         waiting = [clock for clock in self.clocks if clock.nests]
         while waiting:
@@ -486,29 +395,10 @@ class _Walk:
                     moved = True
             waiting = [clock for clock in waiting if clock.nests]
             if not moved:
-                raise UnsupportedError(self._why(waiting[0]))
-        ended = {name: self.carriers[name]._replace(end=end) for name, end in self.carried.items()}
+                raise UnsupportedError(self._short(waiting[0]))
+        ended = {name: self.plan.carriers[name]._replace(end=end) for name, end in self.carried.items()}
         found = {c.task.name: TaskTime(c.start or 0.0, c.end, c.busy) for c in self.clocks}
-        return {**self.carriers, **ended, **found}
-
-    def extended(self, few: Mapping[str, TaskTime], left: int) -> dict[str, TaskTime]:
-        """The times of this walk with so many rounds more, all as long as the last one."""
-        period = {c.task.name: c.rounds[-1] - c.rounds[-2] for c in self.clocks if c.rounds}
-        longest = max(period.values())
-        late, found = set(period), dict[str, TaskTime]()
-        for task in self.tasks.tasks:
-            name, (start, end, busy) = task.name, few[task.name]
-            if not late.isdisjoint([self.tasks.stream[read.stream].source for read in task.reads]):
-                late.add(name)
-            if name in self.carriers:
-                found[name] = TaskTime(start, max(end + left * longest, busy), busy)
-            elif name in late:
-                start += 0 if name in period else left * longest
-                busy = self.plan.moves.get(name, float(task.iterations * task.timing.ii))
-                found[name] = TaskTime(start, end + left * period.get(name, longest), busy)
-            else:
-                found[name] = few[name]
-        return found
+        return {**self.plan.carriers, **ended, **found}
 
     def _has_all(self, nest: _Nest) -> bool:
         queues = self.queues
@@ -517,7 +407,7 @@ class _Walk:
                 return False
         return True
 
-    def _why(self, clock: _Clock) -> str:
+    def _short(self, clock: _Clock) -> str:
         short = [stream for stream, count in clock.nests[0].waits if self.queues[stream].held < count]
         return (
             f"{clock.task.name} waits for tokens of {', '.join(short)} that are written only while it runs, or "
@@ -583,21 +473,6 @@ def _grained(arrival: Arrival, base: float) -> Arrival:
 
 def _since(base: float, cycle: float) -> float:
     return round((cycle - base) * _GRAIN) / _GRAIN
-
-
-def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
-    """When each task runs, in cycles since its kernel started. Raises UnsupportedError, see `_Walk.times`."""
-    plan = _plan(Same(tasks.tasks), platform)
-    passed = [stream for stream in tasks.streams if stream.name not in plan.sources]
-    rounds, programs = ROUNDS, plan.programs
-    while left := spare_rounds(programs, passed, rounds, MANY, inside=False):
-        few_rounds = {name: shortened(p, left, MANY, inside=False) for name, p in programs.items()}
-        walk = _Walk(tasks, platform, plan, few_rounds)
-        few = walk.times()
-        if walk.is_even:
-            return walk.extended(few, left)
-        rounds *= 2
-    return _Walk(tasks, platform, plan, programs).times()
 
 
 class _Process(NamedTuple):
@@ -676,21 +551,10 @@ def _plan_in_order(same: Same[tuple[Task, ...]], platform: Platform) -> _PlanInO
     return _PlanInOrder(processes, times, arrivals)
 
 
-def schedule(
-    tasks: TaskGraph, platform: Platform, values: Values | None = None
-) -> tuple[dict[str, TaskTime], tuple[float, ...]]:
-    """When each task runs, in cycles since its kernel started, and the length of each kernel; of a launch with these
-    arguments, and else the usual. What loads memories does nothing. O(streams x loops), for tasks that take turns once
-    for each turn of some rounds.
-    """
-    idle = {task.name: TaskTime(0.0, 0.0, 0.0) for task in tasks.tasks} if tasks.steady is not tasks else {}
-    tasks = tasks.steady.at(values or {})
-    times = schedule_turns(tasks, platform) if takes_turns(tasks.tasks, tasks.streams) else _in_order(tasks, platform)
-    times = idle | times
-    lengths = [0.0] * tasks.kernels
-    for task in tasks.tasks:
-        lengths[task.kernel] = max(lengths[task.kernel], times[task.name].end)
-    return times, tuple(lengths)
+def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime], tuple[float, ...]]:
+    """As `compiler.analysis.schedule.schedule`, with the walks of this file in the core's place."""
+    with patch.object(turns, "_Walk", partial(_Walk, platform)), patch.object(in_order, "_in_order", _in_order):
+        return in_order.schedule(tasks, platform)
 
 
 def _in_order(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:

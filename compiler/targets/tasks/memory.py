@@ -105,10 +105,8 @@ def _emit_turns(frame: Frame, task: LoadTask, params: Sequence[str], namer: Name
                 told = task.dma.place is not None or any(turn.part.timing.bounds for turn in group)
                 with frame.each_row_inside(task, [a for turn in group for a in turn.part.writes], told=told)():
                     for turn in group:
-                        part, own = (
-                            turn.part,
-                            (*params[:reads], stream_of[turn.part.writes[0].stream], *params[behind:]),
-                        )
+                        part = turn.part
+                        own = (*params[:reads], stream_of[part.writes[0].stream], *params[behind:])
                         with frame.out.block("") if number or part.dma.words_per_token > 1 else nullcontext():
                             if ahead:
                                 _ask_for(frame, task, params, _behind_turn(frame, task, turns, turn))
