@@ -6,11 +6,11 @@ from dataclasses import replace
 from compiler.analysis.abreast import copied_tasks, engine_in_turns, interleaved_tasks, rows_abreast, rows_in_turns
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.boundary import carries_of
-from compiler.analysis.engines import engine_parts
+from compiler.analysis.engines import engine_parts, in_all_layers, in_layers
 from compiler.analysis.feedback import with_feedback
 from compiler.analysis.following import following
 from compiler.analysis.joint_loads import joint_load, joint_load_of, joint_streams
-from compiler.analysis.layers import launched_itensor, of_all_layers, with_loop
+from compiler.analysis.layers import of_all_layers, with_loop
 from compiler.analysis.memories import with_memories
 from compiler.analysis.names import c_name, input_stream, layer_streams, operand_stream
 from compiler.analysis.order import order_streams, order_tasks
@@ -135,9 +135,8 @@ def _with_engines(
     design: Design, launch: Design, tasks: list[Task], streams: Sequence[Stream]
 ) -> tuple[list[Task], Sequence[Stream]]:
     """Beside the other tasks those of the engines, which stand for the operations that they serve; in each layer, where
-    layers are folded: `launch` is `design` of all of them.
+    layers are folded, and behind them: `launch` is `design` of all of them.
     """
-    rounds = 1 if design.graph.layers is None else design.graph.layers.count
     position = {c_name(op.name): n for n, op in enumerate(design.graph.ops)}
     source, target, inner = dict[str, str](), dict[str, str](), list[Stream]()
     phase = phases(design) if design.graph.layers is not None and prompt_rows(design) > 1 else None
@@ -145,17 +144,14 @@ def _with_engines(
         parts = engine_parts(name, engine, design)
         source |= {c_name(op): parts.source for op in engine.turns}
         target |= parts.target
-        of_turns = None if phase is None else [phase[op] for op in engine.turns]
-        if of_turns is None:
-            tasks += parts.tasks
-        else:
-            tasks += (replace(task, turns=by_phase(task.turns, of_turns)) for task in parts.tasks)
-        made = [stream._replace(itensor=launched_itensor(design, stream.itensor)) for stream in parts.streams]
-        passed = {stream.name: stream.itensor for stream in made}
-        tasks += (
-            joint_load(design, launch, name, i, passed[operand_stream(name, i)], rounds, of_turns) for i in engine.joint
-        )
-        inner += made
+        number = in_layers(design.graph, engine)
+        of_turns = None if phase is None else [phase[op] for op in engine.turns[:number]]
+        for task in parts.tasks:
+            inside = task.turns[:number]
+            inside = inside if of_turns is None else by_phase(inside, of_turns)
+            tasks.append(replace(task, turns=in_all_layers(design, engine, task.turns, inside)))
+        tasks += (joint_load(design, launch, name, i, of_turns) for i in engine.joint)
+        inner += parts.streams
         position |= dict.fromkeys((task.name for task in parts.tasks), position[c_name(engine.turns[0])])
     outer = [s._replace(source=source.get(s.source, s.source), target=target.get(s.name, s.target)) for s in streams]
     return tasks, with_feedback(outer, inner, position)

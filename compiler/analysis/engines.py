@@ -30,9 +30,10 @@ from compiler.errors import VerificationError
 from compiler.graph.design import Design, Engine
 from compiler.graph.engine import Slicing, Turn, layout, slice_of, slicing
 from compiler.graph.itensor import ITensor, Loop
+from compiler.graph.layers import long_itensor
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.nest import Nest
-from compiler.graph.program import Access, LoopNest
+from compiler.graph.program import Access, LoopNest, Program, Repeat
 from compiler.graph.task_graph import EngineTask, ForkTask, LanesTask, RouteTask, Stream, Task, TimingSpec
 from compiler.options import Multiplier
 from compiler.platforms.platform import Platform
@@ -54,7 +55,9 @@ class EngineParts:
 
 
 def engine_parts(name: str, engine: Engine, design: Design) -> EngineParts:
-    """The tasks of an engine and the streams between them."""
+    """The tasks of an engine and the streams between them; of one of layers, what these do in one, and what they do
+    behind all.
+    """
     turns, edges = _turns(engine, design.graph, design.nests), design.edges
     made = [design.leaving[c_name(turn.op.name), turn.op.outputs[0].value][0] for turn in turns]
     inside = _Inside(name, engine, design.depths)
@@ -63,19 +66,41 @@ def engine_parts(name: str, engine: Engine, design: Design) -> EngineParts:
     fronts: list[str] = []
     for index in range(len(turns[0].op.inputs)):
         ports = [operand_stream(op, index) for op in engine.turns]
-        inputs.append(_Turns.of([edges[port].itensor for port in ports]))
+        inputs.append(_Turns.of(design, engine, [edges[port].itensor for port in ports]))
         if index in engine.joint:
             fronts.append(joint_load_name(name, index))
             continue
         fronts.append(route_in(name, index))
         inside.route(fronts[-1], inputs[-1], ports, [operand_stream(name, index)] * len(ports))
         target |= dict.fromkeys(ports, fronts[-1])
-    results = _Turns.of([edges[stream].itensor for stream in made])
+    results = _Turns.of(design, engine, [edges[stream].itensor for stream in made])
     inside.route(route_out(name), results, [input_stream(route_out(name))] * len(made), made)
     multiplier = design.multipliers.get(turns[0].op.name, "fabric")
     lanes = _Lanes(turns, multiplier, design.platform, _cut(name, engine, turns[0]))
     inside.fill(lanes, list(zip(fronts, inputs, strict=True)), results)
     return EngineParts(tuple(inside.tasks), tuple(inside.streams), route_out(name), target)
+
+
+def in_layers(graph: LinalgGraph, engine: Engine) -> int:
+    """How many of its turns, the first, an engine has in each layer; all, where there are none."""
+    return sum(op not in graph.outside for op in engine.turns)
+
+
+def in_all_turns(design: Design, engine: Engine, counts: Sequence[int], lanes: int, dtype: str) -> ITensor:
+    """So many tokens in each turn of a launch, their elements in a row."""
+    layers, inside = design.graph.layers, in_layers(design.graph, engine)
+    of_layer, behind = sum(counts[:inside]), sum(counts[inside:])
+    if layers is None or behind:
+        rounds = 1 if layers is None else layers.count
+        return ITensor((lanes,), dtype, (Loop(rounds * of_layer + behind, lanes, 0),))
+    return long_itensor(ITensor((lanes,), dtype, (Loop(of_layer, lanes, 0),)), layers.count)
+
+
+def in_all_layers(design: Design, engine: Engine, turns: Program, of_layer: Program) -> Program:
+    """`turns` of an engine with those `of_layer` in place of the first ones, in each layer where there are any."""
+    if design.graph.layers is None:
+        return turns
+    return (Repeat(design.graph.layers.count, of_layer), *turns[in_layers(design.graph, engine) :])
 
 
 def engine_streams(name: str, engine: Engine, graph: LinalgGraph, nests: Mapping[str, Nest]) -> Iterator[str]:
@@ -121,14 +146,15 @@ class _Turns(NamedTuple):
     counts: tuple[int, ...]
 
     @staticmethod
-    def of(itensors: Sequence[ITensor]) -> "_Turns":
-        counts, lanes = tuple(i.tokens for i in itensors), prod(itensors[0].element)
-        return _Turns(ITensor((lanes,), itensors[0].dtype, (Loop(sum(counts), lanes, 0),)), counts)
+    def of(design: Design, engine: Engine, itensors: Sequence[ITensor]) -> "_Turns":
+        counts, (first, *_) = tuple(i.tokens for i in itensors), itensors
+        return _Turns(in_all_turns(design, engine, counts, prod(first.element), first.dtype), counts)
 
     def part(self, slices: int) -> ITensor:
         """What one of the slices has of it."""
-        (loop,), lanes = self.itensor.loops, self.itensor.element[0] // slices
-        return ITensor((lanes,), self.itensor.dtype, (loop._replace(step=lanes),))
+        (*outer, loop), lanes = self.itensor.loops, self.itensor.element[-1] // slices
+        element = (*self.itensor.element[:-1], lanes)
+        return ITensor(element, self.itensor.dtype, (*outer, loop._replace(step=lanes)))
 
 
 class _Lanes(NamedTuple):

@@ -4,30 +4,27 @@ One operation works at a time, so that a weight with ports of its own leaves the
 joint load each weight has all the ports, in its own turn; nothing routes, and no weight waits for another that is not
 used before it.
 
-What is multiplied when the engine has done all of its turns, as behind layers the product with a vocabulary, has the
-same ports too: its weights lie behind the others, and the load writes them to a stream of their own. They may be of
-another type, and in tokens of half or twice as many bits: then each of either is a whole number of words.
+What it multiplies behind layers, as the product with a vocabulary, lies behind the others, once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import gcd
+from math import gcd, prod
 from typing import TypeVar
 
+from compiler.analysis.engines import in_all_layers, in_all_turns, in_layers
 from compiler.analysis.names import joint_load_name, operand_stream
 from compiler.analysis.prompt_rows import by_phase
 from compiler.analysis.rows import given_rows
 from compiler.analysis.tasks import load_task
 from compiler.graph.design import Design, Edge, Engine, Transfer
-from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
+from compiler.graph.itensor import ITensor
 from compiler.graph.layers import is_long
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.program import Program, Repeat
+from compiler.graph.program import Program
 from compiler.graph.task_graph import Joint, LoadTask, Part, TimingSpec
 
 Found = TypeVar("Found")
-# Weights of two that take their turns come through `p` of 2 p ports together as soon as through some of the 2 p each.
-MOST_WORDS = 2
 
 
 def hindrance(design: Design, engine: Engine, index: int) -> str | None:
@@ -39,48 +36,9 @@ def hindrance(design: Design, engine: Engine, index: int) -> str | None:
         if isinstance(found, str):
             return found
         value = design.graph.value[found.value]
-        if design.graph.layers is not None and not is_long(design.graph, value):
+        if design.graph.layers is not None and op not in design.graph.outside and not is_long(design.graph, value):
             return f"{value.name} is read more than once in a launch"
     return None
-
-
-def hindrance_behind(design: Design, engine: Engine, index: int, op: str) -> str | None:
-    """Why the load of an engine's input can not bring that of `op`, too, behind all else; None where it can: that is a
-    parameter in tokens that share words with the engine's, which nothing waits for that the engine is needed for.
-    """
-    if op not in design.graph.op or design.kernel_of.get(op) != engine.kernel:
-        return f"@{op} is no task of its kernel"
-    if any(op in other.turns for other in design.engines.values()):
-        return f"@{op} takes turns itself"
-    if any(op in other.behind for other in design.engines.values() if other != engine):
-        return f"the load of another engine brings that of @{op}"
-    found = _loaded(design, op, index)
-    if isinstance(found, str):
-        return found
-    first = design.edges[operand_stream(engine.turns[0], index)]
-    if not _share_words(found.itensor.width, first.itensor.width, design.platform.hbm.port_bits):
-        return f"tokens of {found.value} have {found.itensor.width} bits, those of the others {first.itensor.width}"
-    if op in _before(design.graph, engine):
-        return f"@{op} comes before what @{engine.turns[-1]} serves"
-    return None
-
-
-def _share_words(width: int, other: int, port_bits: int) -> bool:
-    """Whether tokens of two widths can come through the same ports: equal ones, or whole words of which the wider has
-    `MOST_WORDS` times as many at most. The narrower says how many ports there are: with fewer, all the weights of both
-    would sooner come through ports of their own.
-    """
-    narrow, wide = sorted((width, other))
-    return wide == narrow or (narrow % port_bits == 0 and wide % narrow == 0 and wide // narrow <= MOST_WORDS)
-
-
-def behind(design: Design, engine: Engine, index: int) -> tuple[str, ...]:
-    """Operations of the engine's kind whose input the load of its own can bring behind all else, in the order in which
-    they stand.
-    """
-    kind = design.graph.op[engine.turns[0]].is_contraction
-    found = [op.name for op in design.graph.ops if op.kind == "generic" and op.is_contraction == kind]
-    return tuple(op for op in found if hindrance_behind(design, engine, index, op) is None)
 
 
 def _loaded(design: Design, op: str, index: int) -> Edge | str:
@@ -97,12 +55,6 @@ def _loaded(design: Design, op: str, index: int) -> Edge | str:
     if len(design.leaving[edge.port]) > 1:
         return f"{value.name} has other readers beside @{op}"
     return edge
-
-
-def _before(graph: LinalgGraph, engine: Engine) -> set[str]:
-    """The engine's turns, or where there are layers all of these, and what they wait for."""
-    turns = set(engine.turns) if graph.layers is None else {op.name for op in graph.ops} - set(graph.outside)
-    return ops_before(graph, turns)
 
 
 def ops_before(graph: LinalgGraph, ops: Iterable[str]) -> set[str]:
@@ -123,22 +75,13 @@ def joint_streams(design: Design) -> dict[str, str]:
     }
 
 
-def streams_behind(design: Design) -> dict[str, str]:
-    """Streams that joint loads write behind all else, by name: the stream that they write before."""
-    return {
-        operand_stream(op, index): operand_stream(name, index)
-        for name, engine, index in _joint_inputs(design)
-        for op in engine.behind
-    }
-
-
 def joint_load_of(design: Design) -> dict[str, str]:
     """The task that brings what a load would bring alone, by the names of both: a joint load, or what loads share."""
     through = {name: load.through for name, load in design.loads.items() if load.through}
     return through | {
         design.edges[operand_stream(op, index)].source: joint_load_name(name, index)
         for name, engine, index in _joint_inputs(design)
-        for op in (*engine.turns, *engine.behind)
+        for op in engine.turns
     }
 
 
@@ -152,67 +95,34 @@ def of_all_streams(design: Design, found: Mapping[str, Found]) -> dict[str, Foun
     return {**found, **{stream: found[whole] for stream, whole in joint_streams(design).items()}}
 
 
-def joint_load(
-    folded: Design,
-    launch: Design,
-    name: str,
-    index: int,
-    tokens: ITensor,
-    rounds: int,
-    of_turns: Sequence[int] | None,
-) -> LoadTask:
-    """The load of an engine's input in a launch, of `tokens`; in each of `rounds`, which are the layers, it reads what
-    its operations use in one, and behind them what others do. Where its turns are of phases (`of_turns`), what each of
-    a layer uses is read by itself: `launch` is `folded` of all layers.
+def joint_load(folded: Design, launch: Design, name: str, index: int, of_turns: Sequence[int] | None) -> LoadTask:
+    """The load of an engine's input in a launch: in each layer what its operations use there, then what those behind
+    layers do. Where its turns in a layer are of phases (`of_turns`), what each uses is read by itself: `launch` is
+    `folded` of all layers.
     """
-    engine, stream = launch.engines[name], operand_stream(name, index)
-    first, *others = (_load(launch, op, index) for op in (*engine.turns, *engine.behind))
-    loads, last = [first, *others][: len(engine.turns)], others[len(engine.turns) - 1 :]
-    called, parts = joint_load_name(name, index), [Part(load.value, load.itensor.without_rereads()) for load in loads]
-    task = load_task(called, Transfer(stream, engine.kernel, tokens, first.packing), stream, launch.platform)
-    joint = Joint(rounds, tuple(parts), tuple(Part(load.value, load.itensor) for load in last))
-    if not last and of_turns is None:
-        return replace(task, dma=replace(task.dma, joint=joint))
-    streams = [operand_stream(op, index) for op in engine.behind]
-    others = [load_task(called, load, s, launch.platform) for load, s in zip(last, streams, strict=True)]
-    layout, words = _in_one_image([task, *others])
-    inside: Program = (task.timing.nest(task.reads, task.writes),)
-    if of_turns is not None:
-        own = (load_task(called, _load(folded, op, index), stream, launch.platform) for op in engine.turns)
-        body = tuple(t.timing.nest(t.reads, t.writes) for t in own)
-        inside = (Repeat(rounds, by_phase(body, of_turns)),)
-    return replace(
-        task,
-        timing=TimingSpec((), task.timing.ii, task.timing.depth),
-        writes=tuple(access._replace(gates=()) for t in (task, *others) for access in t.writes),
-        dma=replace(task.dma, layout=layout, words_per_token=words, joint=joint),
-        streamed=layout,
-        turns=(*inside, *(t.timing.nest(t.reads, t.writes) for t in others)),
-    )
+    engine, stream, called = launch.engines[name], operand_stream(name, index), joint_load_name(name, index)
+    one, number = [_load(folded, op, index) for op in engine.turns], in_layers(folded.graph, engine)
+    counts, (first, *_) = [load.itensor.tokens for load in one], one
+    lanes, dtype = prod(first.itensor.element), first.itensor.dtype
 
+    def loaded(tokens: ITensor) -> LoadTask:
+        return load_task(called, Transfer(stream, engine.kernel, tokens, first.packing), stream, launch.platform)
 
-def _in_one_image(tasks: Sequence[LoadTask]) -> tuple[ITensor, int]:
-    """What loads of the same ports read one behind the other, as tokens of all, and words of each; words themselves
-    where their tokens are not equally wide.
-    """
-    streamed, dma = [task.streamed for task in tasks], tasks[0].dma
-    alike = len({itensor.width for itensor in streamed}) == 1
-    bits, words = (streamed[0].width, dma.words_per_token) if alike else (dma.word_bits, 1)
-    lanes, whole = bits // DTYPE_BITS[streamed[0].dtype], sum(itensor.width * itensor.tokens for itensor in streamed)
-    return ITensor((lanes,), streamed[0].dtype, (Loop(whole // bits, lanes, 0),)), words
-
-
-def words_together(design: Design) -> dict[str, int]:
-    """By load, words of which each token has a multiple, where a joint load brings tokens that are not equally wide:
-    its ports are as many as divide these. None of other loads.
-    """
-    found, bits = dict[str, int](), design.platform.hbm.port_bits
-    for _, engine, index in _joint_inputs(design):
-        edges = [design.edges[operand_stream(op, index)] for op in (*engine.turns, *engine.behind)]
-        widths = {edge.itensor.width for edge in edges}
-        if len(widths) > 1:
-            found |= dict.fromkeys((edge.source for edge in edges), gcd(*widths) // bits)
-    return found
+    task = loaded(in_all_turns(folded, engine, counts, lanes, dtype))
+    parts = [Part(load.value, load.itensor) for load in (_load(launch, op, index) for op in engine.turns)]
+    rounds = 1 if folded.graph.layers is None else folded.graph.layers.count
+    dma = replace(task.dma, joint=Joint(rounds, tuple(parts[:number]), tuple(parts[number:])))
+    if of_turns is None and number == len(parts):
+        return replace(task, dma=dma)
+    own = [load_task(called, load, stream, launch.platform) for load in one]
+    turns: Program = tuple(t.timing.nest(t.reads, t.writes) for t in own)
+    if of_turns is None:
+        inside = loaded(in_all_turns(folded, engine, counts[:number], lanes, dtype))
+        turns = (inside.timing.nest(inside.reads, inside.writes), *turns[number:])
+    else:
+        turns = in_all_layers(folded, engine, turns, by_phase(turns[:number], of_turns))
+    writes = tuple(access._replace(gates=()) for access in task.writes)
+    return replace(task, timing=TimingSpec((), task.timing.ii, task.timing.depth), writes=writes, dma=dma, turns=turns)
 
 
 def _load(launch: Design, op: str, index: int) -> Transfer:
@@ -220,19 +130,18 @@ def _load(launch: Design, op: str, index: int) -> Transfer:
 
 
 def tokens_between(design: Design) -> dict[str, int]:
-    """By load, tokens that whole words hold, so that what lies behind begins with one, and where a prompt is given each
-    turn: a divisor of those of every stream but the last. None of loads that bring one stream alone, in one piece.
+    """By load, tokens that whole words hold, so that what lies behind layers begins with one, and where a prompt is
+    given each turn: a divisor of those of every turn but the last. None of loads that bring all in one piece.
     """
     found, count = dict[str, int](), 1 if design.graph.layers is None else design.graph.layers.count
     apart = bool(given_rows(design.graph))  # in chunks of a prompt each turn is read again
     for _, engine, index in _joint_inputs(design):
-        if not engine.behind and not apart:
+        edges = [design.edges[operand_stream(op, index)] for op in engine.turns]
+        number = in_layers(design.graph, engine)
+        if number == len(edges) and not apart:
             continue
-        turns, last = (
-            [design.edges[operand_stream(op, index)] for op in side] for side in (engine.turns, engine.behind)
-        )
-        inside = [e.itensor.tokens for e in turns]
-        inside = inside if apart else [count * sum(inside)]
-        whole = gcd(*inside, *(e.itensor.tokens for e in last[:-1]))
-        found |= {edge.source: whole for edge in (*turns, *last)}
+        tokens = [edge.itensor.tokens for edge in edges]
+        inside, last = tokens[:number], tokens[number:]
+        whole = gcd(*(inside if apart else [count * sum(inside)]), *last[:-1])
+        found |= {edge.source: whole for edge in edges}
     return found

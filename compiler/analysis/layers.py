@@ -36,7 +36,7 @@ from compiler.graph.itensor import ITensor
 from compiler.graph.layers import is_long, last_name, launched, long_itensor, long_nest, repeated_itensor
 from compiler.graph.linalg_graph import Carried, Layers
 from compiler.graph.program import Access, Argument, BoundLoop, LoopNest, Repeat
-from compiler.graph.task_graph import ConverterTask, ForkTask, LoadTask, RouteTask, Stream, Task, WindowTask
+from compiler.graph.task_graph import ConverterTask, ForkTask, RouteTask, Stream, Task, WindowTask
 
 
 def of_all_layers(design: Design) -> Design:
@@ -44,11 +44,6 @@ def of_all_layers(design: Design) -> Design:
     O(operations + streams).
     """
     return design if design.graph.layers is None else _Lengthening(design, design.graph.layers).design()
-
-
-def launched_itensor(design: Design, itensor: ITensor) -> ITensor:
-    """What passes a stream within a layer, of all layers that a launch runs."""
-    return itensor if design.graph.layers is None else long_itensor(itensor, design.graph.layers.count)
 
 
 @dataclass(frozen=True)
@@ -221,12 +216,12 @@ def _entering(folded: Design) -> set[str]:
 
 
 def _each_layer(task: Task, count: int) -> Task:
-    """The task with its pipeline started anew in each layer; loops and turns of operations and forks have that over
-    layers, and loads are of all layers.
+    """The task with its pipeline started anew in each layer; loops of operations and forks have that over layers, turns
+    of engines are of all of them, as loads are.
     """
     timing = task.timing
-    if task.turns and not isinstance(task, LoadTask | WindowTask):
-        return replace(task, turns=(Repeat(count, task.turns),))
+    if task.turns and not isinstance(task, WindowTask):
+        return task
     match task:
         case ForkTask():
             return replace(task, timing=replace(timing, restarts=1))

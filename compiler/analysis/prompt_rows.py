@@ -147,7 +147,8 @@ def held_streams(folded: Design) -> Iterator[str]:
     if graph.layers is None:
         return
     last = {load.value for load in folded.loads.values() if load.through}
-    if any(engine.behind for engine in folded.engines.values()) or not last.isdisjoint(graph.once):
+    turning = {op for engine in folded.engines.values() for op in engine.turns if engine.joint}
+    if not turning.isdisjoint(graph.outside) or not last.isdisjoint(graph.once):
         carried = (made for made, _ in graph.carried if made in graph.once)
         yield from (folded.leaving[c_name(graph.producer[made][0].name), made][0] for made in carried)
     found, read = phases(folded), graph.layers.read

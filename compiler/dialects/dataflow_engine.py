@@ -17,16 +17,15 @@ class EngineOp(IRDLOperation):
     """The tasks that it names are one process, which runs one after the other as it names them.
 
     ```
-    dataflow.engine @engine0 serves [@fc1, @fc2] slices 2 joint [1] behind [@head] depths [2, 2, 2, 16, 2, 2, 2, 2, 2]
+    dataflow.engine @engine0 serves [@fc1, @fc2] slices 2 joint [1] depths [2, 2, 2, 16, 2, 2, 2, 2, 2]
     dataflow.engine @engine1 serves [@fc1, @fc2] joint [1] rows 4
     ```
 
     With `slices` its lanes are dealt out to so many equal processes. Loads of inputs that are `joint` are one process,
-    which reads what they read, in this order, from one image; the streams that they write are one FIFO. Then it reads
-    what the same input of the processes `behind` would load, which keep their streams. With `rows` so many of a prompt
-    are computed side by side. `depths` are of the FIFOs
-    between what brings it the tokens of whose turn it is and what takes them: those of each input of a task, and those
-    of the results (`compiler.analysis.engines`). They are there when other streams are FIFOs.
+    which reads what they read, in this order, from one image; the streams that they write are one FIFO. With `rows` so
+    many of a prompt are computed side by side. `depths` are of the FIFOs between what brings it the tokens of whose
+    turn it is and what takes them: those of each input of a task, and those of the results
+    (`compiler.analysis.engines`). They are there when other streams are FIFOs.
     """
 
     name = "dataflow.engine"
@@ -35,7 +34,6 @@ class EngineOp(IRDLOperation):
     turns = prop_def(ArrayAttr[StringAttr])
     slices = opt_prop_def(IntAttr)
     joint = opt_prop_def(ArrayAttr[IntAttr])
-    behind = opt_prop_def(ArrayAttr[StringAttr])
     rows = opt_prop_def(IntAttr)
     depths = opt_prop_def(ArrayAttr[IntAttr])
 
@@ -47,7 +45,6 @@ class EngineOp(IRDLOperation):
         turns: Sequence[str],
         slices: int,
         joint: Sequence[int],
-        behind: Sequence[str],
         rows: int,
         depths: Sequence[int],
     ) -> None:
@@ -57,7 +54,6 @@ class EngineOp(IRDLOperation):
                 "turns": ArrayAttr(map(StringAttr, turns)),
                 "slices": IntAttr(slices) if slices != 1 else None,
                 "joint": ArrayAttr(map(IntAttr, joint)) if joint else None,
-                "behind": ArrayAttr(map(StringAttr, behind)) if behind else None,
                 "rows": IntAttr(rows) if rows != 1 else None,
                 "depths": ArrayAttr(map(IntAttr, depths)) if depths else None,
             }
@@ -81,10 +77,6 @@ class EngineOp(IRDLOperation):
         return tuple(index.data for index in self.joint or ())
 
     @property
-    def behind_all(self) -> tuple[str, ...]:
-        return tuple(op.data for op in self.behind or ())
-
-    @property
     def side_by_side(self) -> int:
         """Rows of a prompt."""
         return self.rows.data if self.rows is not None else 1
@@ -102,10 +94,6 @@ class EngineOp(IRDLOperation):
             raise VerifyException(f"engine @{self.engine_name} has at least two rows side by side, or says none")
         if list(self.joint_inputs) != sorted(set(self.joint_inputs)):
             raise VerifyException(f"engine @{self.engine_name} names each joint input once, in their order")
-        if self.behind_all and (len(self.joint_inputs) != 1 or len(set(self.behind_all)) < len(self.behind_all)):
-            raise VerifyException(
-                f"what lies behind comes through the one joint input of engine @{self.engine_name}, each task once"
-            )
         if any(depth < 1 for depth in self.fifo_depths):
             raise VerifyException(f"a FIFO of engine @{self.engine_name} holds at least one token")
 
@@ -119,10 +107,6 @@ class EngineOp(IRDLOperation):
             printer.print_string(f" slices {self.cut_into}")
         if self.joint_inputs:
             printer.print_string(f" joint {list(self.joint_inputs)}")
-        if self.behind_all:
-            printer.print_string(" behind ")
-            with printer.in_square_brackets():
-                printer.print_list(self.behind_all, printer.print_symbol_name)
         if self.rows is not None:
             printer.print_string(f" rows {self.side_by_side}")
         if self.fifo_depths:
@@ -139,12 +123,11 @@ class EngineOp(IRDLOperation):
         if parser.parse_optional_keyword("slices"):
             slices = parser.parse_integer(allow_boolean=False, allow_negative=False)
         joint = parse_naturals(parser) if parser.parse_optional_keyword("joint") else ()
-        behind = _parse_names(parser) if parser.parse_optional_keyword("behind") else ()
         rows = 1
         if parser.parse_optional_keyword("rows"):
             rows = parser.parse_integer(allow_boolean=False, allow_negative=False)
         depths = parse_naturals(parser) if parser.parse_optional_keyword("depths") else ()
-        return cls(name, turns, slices, joint, behind, rows, depths)
+        return cls(name, turns, slices, joint, rows, depths)
 
 
 def _parse_names(parser: Parser) -> list[str]:

@@ -76,16 +76,14 @@ class Edge(NamedTuple):
 
 class Engine(NamedTuple):
     """Operations of a kernel that take turns at the same lanes, in this order; as many tasks have those lanes. The
-    loads of each input that is `joint` are one task, which reads what they read, turn by turn, from one image. `behind`
-    are operations with lanes of their own, for which it then reads that input, through the same ports. So many `rows`
-    of a prompt it computes side by side.
+    loads of each input that is `joint` are one task, which reads what they read, turn by turn, from one image. Turns of
+    operations behind layers are the last, once. So many `rows` of a prompt it computes side by side.
     """
 
     kernel: int
     turns: tuple[str, ...]
     slices: int = 1
     joint: tuple[int, ...] = ()
-    behind: tuple[str, ...] = ()
     rows: int = 1
 
     def shares(self, index: int) -> bool:

@@ -294,6 +294,16 @@ class LinalgGraph:
         """Names of operations that are of no layer; none, where no layers are folded."""
         return () if self.layers is None else self.layers.outside
 
+    @cached_property
+    def behind(self) -> frozenset[str]:
+        """Names of operations outside of layers that wait for what the last of these hands on."""
+        found, made = set[str](), {made for made, _ in self.carried}
+        for op in (self.op[name] for name in self.outside):
+            if any(read.value in made for read in op.inputs):
+                found.add(op.name)
+                made |= {out.value for out in op.outputs}
+        return frozenset(found)
+
     def runs_of(self, op: str) -> int:
         """How many times a launch runs an operation: once for each layer, or once, where it is of none."""
         return 1 if self.layers is None or op in self.layers.outside else self.layers.count

@@ -153,9 +153,9 @@ class Dealt(NamedTuple):
 
 class Joint(NamedTuple):
     """What lies in one image: in each of `rounds` as many tokens of a part as in any other, parts one after the other
-    as they are used; then what lies `behind`, each whole. Parts pass one stream, tokens in the order in which they are
-    `dealt` out if that is in pieces, and what lies behind has streams of its own. Where all are `packed`, each by
-    itself and of its own type, parts have streams of their own, too: of their tokens, or of the `words` that hold them.
+    as they are used; then what lies `behind`, each whole. All pass one stream, tokens in the order in which they are
+    `dealt` out if that is in pieces. Where all are `packed`, each by itself and of its own type, they have streams of
+    their own: of their tokens, or of the `words` that hold them.
     """
 
     rounds: int

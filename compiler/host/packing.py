@@ -146,18 +146,13 @@ def join(
 ) -> Array:
     """Elements of tensors that lie in one image, [rounds, elements]: in each round as many tokens of one tensor as in
     any other, tensors one after the other, their tokens in pieces where they are `dealt`. The last `behind` tensors lie
-    behind all rounds, each whole, as elements of the first one's type with the same bits; then there is one row of all.
-    They have the true shapes of `layouts`. O(elements), in numpy.
+    behind all rounds, each whole; then there is one row of all. They have the true shapes of `layouts`. O(elements), in
+    numpy.
     """
     whole = [tensor_to_tokens(_pad(t, layout.shape), layout) for t, layout in zip(tensors, layouts, strict=True)]
-    first = len(whole) - behind
-    turns = whole[:first] if dealt is None else [dealt.in_pieces(tokens) for tokens in whole[:first]]
-    rows = np.concatenate([tokens.reshape(rounds, -1) for tokens in turns], axis=1)
-    if not behind:
-        return rows
-    dtype = layouts[0].dtype
-    last = [_as_type(t, layout.dtype, dtype) for t, layout in zip(whole[first:], layouts[first:], strict=True)]
-    return np.concatenate([rows.reshape(-1), *last])
+    turns, first = whole if dealt is None else [dealt.in_pieces(tokens) for tokens in whole], len(whole) - behind
+    rows = np.concatenate([tokens.reshape(rounds, -1) for tokens in turns[:first]], axis=1)
+    return np.concatenate([part.reshape(-1) for part in (rows, *turns[first:])]) if behind else rows
 
 
 def join_packed(tensors: Sequence[Array], layouts: Sequence[Layout], rounds: int = 1, behind: int = 0) -> Array:
@@ -187,20 +182,12 @@ def split(
     dealt: Dealt | None = None,
 ) -> list[Array]:
     """The tensors, in their true shapes: the reverse of `join`."""
-    first, dtype = len(layouts) - behind, layouts[0].dtype
-    ends = np.cumsum([prod(layout.shape) * BITS[layout.dtype] // BITS[dtype] for layout in layouts])
+    first, ends = len(layouts) - behind, np.cumsum([prod(layout.shape) for layout in layouts])
     whole, *last = np.split(joined.reshape(-1), ends[first - 1 : -1])
-    parts = np.split(whole.reshape(rounds, -1), ends[: first - 1] // rounds, axis=1)
+    parts = [*np.split(whole.reshape(rounds, -1), ends[: first - 1] // rounds, axis=1), *last]
     if dealt is not None:
-        parts = [dealt.whole(p.reshape(layout.tokens, -1)) for p, layout in zip(parts, layouts, strict=False)]
-    parts += [_as_type(part, dtype, layout.dtype) for part, layout in zip(last, layouts[first:], strict=True)]
+        parts = [dealt.whole(p.reshape(layout.tokens, -1)) for p, layout in zip(parts, layouts, strict=True)]
     return [_true_tensor(np.ascontiguousarray(part), layout) for part, layout in zip(parts, layouts, strict=True)]
-
-
-def _as_type(elements: Array, dtype: str, other: str) -> Array:
-    """The same bits as elements of another type, in one row."""
-    row = elements.reshape(1, -1)
-    return (row if dtype == other else _bits_to_elements(_elements_to_bits(row, dtype), other)).reshape(-1)
 
 
 def _true_tensor(tokens: Array, layout: Layout) -> Array:

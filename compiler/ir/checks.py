@@ -11,7 +11,7 @@ from itertools import pairwise
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation
 
-from compiler.analysis.joint_loads import hindrance, hindrance_behind
+from compiler.analysis.joint_loads import hindrance
 from compiler.analysis.names import operand_stream
 from compiler.analysis.shared_loads import hindrance_to_share, shared_loads, shared_packing
 from compiler.analysis.transfers import run_of
@@ -137,12 +137,8 @@ def verify_joint(design: Design) -> None:
         for index in engine.joint:
             if (why := hindrance(design, engine, index)) is not None:
                 raise VerificationError(f"@{name} can not have one load of its input {index}: {why}")
-            for op in engine.behind:
-                if (why := hindrance_behind(design, engine, index, op)) is not None:
-                    raise VerificationError(f"@{name} can not load for @{op} behind its input {index}: {why}")
             streams = [operand_stream(op, index) for op in engine.turns]
-            behind = [operand_stream(op, index) for op in engine.behind]
-            loads = [design.loads[design.edges[stream].source] for stream in (*streams, *behind)]
+            loads = [design.loads[design.edges[stream].source] for stream in streams]
             if len({_words_of(load, design.platform) for load in loads}) > 1:
                 raise VerificationError(f"loads of input {index} of @{name} are one, and pack their words alike")
             if len({design.depths.get(stream) for stream in (*streams, operand_stream(name, index))}) > 1:

@@ -343,7 +343,7 @@ class _Reader:
 
     def _add_engine(self, op: EngineOp) -> None:
         self.nodes.append(op.engine_name)
-        shared = op.served, op.cut_into, op.joint_inputs, op.behind_all, op.side_by_side
+        shared = op.served, op.cut_into, op.joint_inputs, op.side_by_side
         self.engines[op.engine_name] = Engine(self.number, *shared)
         self.engine_depths[op.engine_name] = op.fifo_depths
 

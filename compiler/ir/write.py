@@ -160,7 +160,7 @@ class _KernelWriter:
             if engine.kernel == self.number:
                 depths, streams = self.design.depths, engine_streams(name, engine, self.design.graph, self.design.nests)
                 fifos = [depths[s] for s in streams if s in depths]
-                shared = engine.turns, engine.slices, engine.joint, engine.behind, engine.rows
+                shared = engine.turns, engine.slices, engine.joint, engine.rows
                 yield EngineOp(name, *shared, fifos)
 
     def _argument(self, type_: Attribute, name: str) -> SSAValue:

@@ -4,15 +4,14 @@ from dataclasses import replace
 
 from typing_extensions import override
 
-from compiler.analysis.joint_loads import behind, hindrance
+from compiler.analysis.joint_loads import hindrance
 from compiler.graph.design import Design, Engine
 from compiler.passes.base import Pass
 
 
 class JoinLoads(Pass):
     """Let one load bring an input of an engine to all of its operations, in the order of their turns, where `loads` is
-    `joint` and every one of them reads a parameter of its own there, once in a launch; and then to those behind it that
-    read one in tokens of as many bits: each behind the first engine whose load can bring it. Others keep their loads.
+    `joint` and every one of them reads a parameter of its own there, once in a launch. Others keep their loads.
 
     Assumes engines, and one reader of every port (`insert-forks`).
     """
@@ -34,4 +33,4 @@ class JoinLoads(Pass):
     def _joined(design: Design, engine: Engine) -> Engine:
         inputs = range(len(design.graph.op[engine.turns[0]].inputs))
         joint = tuple(i for i in inputs if hindrance(design, engine, i) is None)
-        return engine._replace(joint=joint, behind=behind(design, engine, *joint) if len(joint) == 1 else ())
+        return engine._replace(joint=joint)

@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from typing_extensions import override
 
-from compiler.analysis.growth import divisors
-from compiler.analysis.joint_loads import joint_load_of, tokens_between, words_together
+from compiler.analysis.joint_loads import joint_load_of, tokens_between
 from compiler.analysis.loads import Width, dealt_ports, load_channels
 from compiler.analysis.resident import resident_loads
 from compiler.analysis.rows import given_rows, kept_rows, made_rows, row_tokens, tokens_of_rows
@@ -45,7 +44,6 @@ class MaterializeDmas(Pass):
         axes = {row.state: row.axis for row in kept.values()}
         by_layer = bool(given_rows(graph))  # prompts are taken layer by layer
         between = {design.loads[name].value: tokens for name, tokens in tokens_between(design).items()}
-        shared_words = {design.loads[name].value: words for name, words in words_together(design).items()}
         joint = {design.loads[name].value for name in joint_load_of(design)}
         constants, memories = resident_loads(design, self.knobs)
         resident = constants | memories
@@ -68,8 +66,6 @@ class MaterializeDmas(Pass):
         def packing_of_load(name: str, most: int) -> Packing:
             load = streamed[name]
             channels = most if load.value in joint else load_channels(graph, load.value, most)
-            if load.value in shared_words:
-                channels = max(n for n in divisors(shared_words[load.value]) if n <= channels)
             for least in range(1, design.platform.hbm.channels + 1):
                 found = plan_packing(load.itensor, channels, bits, row_tokens_of[name], least)
                 words = -(-image[name] // found.tokens_per_word) * found.words_per_token

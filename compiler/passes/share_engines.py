@@ -34,8 +34,9 @@ def _names(design: Design) -> Iterator[str]:
 class ShareEngines(Pass):
     """Put products of a kernel that fit one another at one engine, in the order in which they stand, and what adds up
     the parts of such products at a second one: it takes its turns as they do, so that nothing waits for it. One that
-    fits no other, or is outside of layers, keeps its own lanes, and all do unless `engines` is `shared`. An engine is
-    cut into as many equal slices as its lanes allow, `slices` at most, and computes `rows` of a prompt side by side.
+    fits no other, or is in front of layers, keeps its own lanes, and all do unless `engines` is `shared`. One behind
+    layers has its turn when these have done theirs. An engine is cut into as many equal slices as its lanes allow,
+    `slices` at most, and computes `rows` of a prompt side by side.
 
     Assumes nests by which operations fit (`tile-tasks`) and bound multipliers.
     """
@@ -48,15 +49,17 @@ class ShareEngines(Pass):
         self.expect_kernels(design)
         if self.knobs.engines == "own":
             return design
-        inside = [op for op in design.graph.ops if op.name not in design.graph.outside]  # else: turns in no layer
+        graph = design.graph
+        of_layers = {op.name for op in graph.ops} - set(graph.outside)
+        taking = [op for op in graph.ops if op.name in of_layers or op.name in graph.behind]
         names, engines = _names(design), dict[str, Engine]()
         for of in (_product, _sum_of_parts):
             groups: dict[tuple[Source, Multiplier | None, Served], list[str]] = {}
-            for op in inside:
+            for op in taking:
                 source, wanted = of(design, engines, op), served(Turn(op, design.nests[op.name]))
                 if source is not None and wanted is not None:
                     groups.setdefault((source, design.multipliers.get(op.name), wanted), []).append(op.name)
-            shared = [group for group in groups.values() if len(group) > 1]
+            shared = [group for group in groups.values() if len(group) > 1 and not of_layers.isdisjoint(group)]
             engines |= {name: self._engine(design, group) for group, name in zip(shared, names, strict=False)}
         return replace(design, engines=engines)
 

@@ -38,7 +38,7 @@ from compiler.proof.bounded import Bounded, evaluate, exact
 from compiler.proof.memory import Memory
 from compiler.proof.ports import OperationPorts, ports_of, routes
 from compiler.proof.recording import Recording
-from compiler.targets.images import join, split
+from compiler.targets.images import split
 
 NEAR = 1e-4  # of a rounding boundary, in steps of the quantised number
 FLIPPED = 1e-3  # share of a tensor that may fall on the other side
@@ -173,10 +173,6 @@ class Checks:
             names, expected = list(joint.values), np.split(value.reshape(-1), ends[:-1])
         elif joint is not None and joint.packed:
             names, expected = list(joint.values), tensors
-        elif joint is not None and joint.behind:
-            turns = len(joint.parts)
-            names += [part.value for part in joint.behind]
-            expected = [join(tensors[:turns], joint._replace(behind=())), *tensors[turns:]]
         for name, got, wanted in zip(names, written, expected, strict=True):
             yield self._moved(task, name, got, wanted.reshape(got.shape))
 

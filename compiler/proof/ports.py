@@ -50,8 +50,7 @@ def ports_of(task: Task, tasks: TaskGraph) -> Iterator[OperationPorts]:
 def _passed_in_turn(front: Task, number: int) -> Passed:
     """What brings an input: a route, from a stream for each turn, or the load of all of them."""
     if isinstance(front, LoadTask):
-        joint = front.dma.joint
-        return Passed(front.writes[0].stream, None if joint is None else joint._replace(behind=()), number)
+        return Passed(front.writes[0].stream, front.dma.joint, number)
     return Passed(_stream_of_turn(front, number, "reads"))
 
 
