@@ -14,12 +14,13 @@ from math import lcm, prod
 from typing import NamedTuple
 
 from compiler.analysis.choice import choice_loops
-from compiler.analysis.names import c_name
+from compiler.analysis.names import c_name, engine_names, joint_load_name, operand_stream, route_in, route_out
 from compiler.analysis.rows import kept_rows, row_loops
 from compiler.graph.converter import shared_prefix
 from compiler.graph.design import Design
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
+from compiler.graph.nest import Nest
 from compiler.graph.program import Argument, BoundLoop, LoopNest
 from compiler.graph.task_graph import (
     CHOOSE,
@@ -139,7 +140,7 @@ class _Following:
         if task.name not in self.found:
             return task
         bound = self.rows.bound(self.found[task.name], argument, tile)
-        if task.turns:  # a joint load: its last stream
+        if task.turns:  # what is done last: of a load of several parameters, or of an engine
             *others, last = task.turns
             assert isinstance(last, LoopNest)
             assert bound.most == last.trips[bound.loop], (task.name, bound, last)
@@ -150,8 +151,11 @@ class _Following:
 
     def _operation(self, name: str) -> None:
         op, nest, task = self.design.graph.op[name], self.design.nests[name], self.by_name.get(c_name(name))
+        if task is None:
+            self._turn(op, nest)
+            return
         if not isinstance(task, StructuredTask) or task.turns:
-            raise _CanNotFollowError(f"{name} is served by an engine")
+            raise _CanNotFollowError(f"{name} takes turns")
         dim = self.rows.loops[name]
         over = [k for k, loop in enumerate(nest.loops) if loop.dim == dim]
         if not over:
@@ -166,6 +170,43 @@ class _Following:
             is_new_row = op.kind == "concat" and dim not in operand.dims
             if not is_new_row:
                 self._stream(f"{c_name(name)}_in{i}", itensor, loop, step)
+
+    def _turn(self, op: LinalgOp, nest: Nest) -> None:
+        """The last turn of an engine: of its slices, and of all that brings them tokens and takes them."""
+        engines = self.design.engines.items()
+        name, engine = next((e for e in engines if e[1].turns[-1] == op.name), ("", None))
+        if engine is None or op.name not in self.design.graph.outside or nest.loops[0].dim != self.rows.loops[op.name]:
+            raise _CanNotFollowError(f"{op.name} is an engine's, but not its last turn behind layers, tile by tile")
+        step, slices = nest.loops[0].step, engine_names(name, engine.slices)
+        ends = [self.by_name[name] for name in slices]
+        around = {*slices}
+        for index, operand in enumerate(op.inputs):
+            if nest.read_level(operand.dims) == 0:
+                continue
+            for task in ends:
+                around |= self._up_to(route_in(name, index), joint_load_name(name, index), stream=task.reads[index].stream)
+            itensor = self.design.reads[op.name, index]
+            if index not in engine.joint and itensor is not None:
+                self._stream(operand_stream(op.name, index), itensor, 0, step)
+        for task in ends:
+            around |= self._down_to(route_out(name), task.writes[0].stream)
+        for task in map(self.by_name.__getitem__, sorted(around)):
+            last = task.turns[-1]
+            assert isinstance(last, LoopNest)
+            tiles = 1
+            if isinstance(task, LoadTask):  # that end with a word
+                run = prod(last.trips[1:])
+                tiles = lcm(run, task.dma.tokens_per_word) // run
+            self.found[task.name] = _Trip(0, step * tiles, fixed=0, whole=last.trips[0])
+
+    def _up_to(self, *fronts: str, stream: str) -> set[str]:
+        """Tasks that a stream's tokens pass, from one of those in front of an engine on."""
+        task = self.by_name[self.streams[stream].source]
+        return {task.name} | (set() if task.name in fronts else self._up_to(*fronts, stream=task.reads[0].stream))
+
+    def _down_to(self, end: str, stream: str) -> set[str]:
+        task = self.by_name[self.streams[stream].target]
+        return {task.name} | (set() if task.name == end else self._down_to(end, task.writes[0].stream))
 
     def _stream(self, name: str, itensor: ITensor, loop: int, step: int) -> None:
         """What brings the tokens of `itensor`, whose loop number `loop` is over rows."""

@@ -3,6 +3,9 @@
 Weights are symmetric int4 or int8 with one f32 scale per (group, output); activations symmetric int8 with one static
 scale per tensor that linear layers read, rounded half to even and clamped to [-127, 127]; accumulators int32. The
 modules compute exactly what the hardware computes, so that its integers must match bit for bit.
+
+A head keeps 8 bits. Beside layers of 4 bits its weights are two digits of 4 bits each, so that the same lanes multiply
+by them: 16 * high + low, with low from -8 to 7, each with its own scale. So they are -119 to 119.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +21,8 @@ from compiler.frontend.torch_types import modules_of
 GROUP_SIZE = 128
 ACTIVATION_MAX = 127.0
 WEIGHT_BITS = {"w8a8": 8, "w4a8": 4, "w8a8kv8": 8, "w4a8kv8": 4}
-HEAD_BITS = dict.fromkeys(WEIGHT_BITS, 8)
+HEAD_BITS = 8
+DIGIT = 16
 
 
 def group_size(inputs: int, granules: tuple[int, ...] = (), target: int = GROUP_SIZE) -> int:
@@ -32,21 +36,34 @@ def group_size(inputs: int, granules: tuple[int, ...] = (), target: int = GROUP_
 
 @dataclass(frozen=True)
 class QuantisedWeight:
-    """Integers [groups, size, outputs] of `bits`, and their scales [groups, outputs]: weight = integer * scale."""
+    """Integers [groups, size, outputs] of `bits`, and their scales [groups, outputs]: weight = integer * scale. Of
+    digits integers [groups, size, digits, outputs] and scales [digits, groups, outputs], whose products are added up.
+    """
 
     integers: Tensor
     scales: Tensor
     bits: int
 
 
-def quantise_weight(weight: Tensor, size: int, bits: int) -> QuantisedWeight:
-    """Symmetric rounding of `weight` [inputs, outputs] in groups of `size` inputs; a group of zeros gets scale 1."""
-    top = 2 ** (bits - 1) - 1
+def quantise_weight(weight: Tensor, size: int, bits: int, top: int | None = None) -> QuantisedWeight:
+    """Symmetric rounding of `weight` [inputs, outputs] in groups of `size` inputs, to `top` at most (None: all that so
+    many bits hold); a group of zeros gets scale 1.
+    """
+    top = 2 ** (bits - 1) - 1 if top is None else top
     groups = weight.reshape(-1, size, weight.shape[1])
     peak = groups.abs().amax(1)
     scales = torch.where(peak > 0, peak / top, torch.ones_like(peak))
     integers = torch.clamp(torch.round(groups / scales.unsqueeze(1)), -top, top).to(torch.int8)
     return QuantisedWeight(integers, scales, bits)
+
+
+def quantise_in_digits(weight: Tensor, size: int) -> QuantisedWeight:
+    """The same to 8 bits, as two digits of 4."""
+    half = DIGIT // 2
+    whole = quantise_weight(weight, size, 8, (half - 1) * (DIGIT + 1))
+    low = (whole.integers + half) % DIGIT - half
+    digits = torch.stack([(whole.integers - low) // DIGIT, low], 2)
+    return QuantisedWeight(digits, torch.stack([whole.scales * DIGIT, whole.scales]), 4)
 
 
 class Quantise(nn.Module):
@@ -62,16 +79,18 @@ class Quantise(nn.Module):
 
 
 class Dequantise(nn.Module):
-    """Sum over the groups of int32 accumulators [groups, rows, outputs], each times its scale."""
+    """Sum over digits, if there are any, and groups of int32 accumulators [digits, groups, rows, outputs], each times
+    its scale [digits, groups, outputs].
+    """
 
     def forward(self, accumulators: Tensor, scales: Tensor) -> Tensor:
-        return (accumulators.to(torch.float32) * scales.unsqueeze(1)).sum(0)
+        return (accumulators.to(torch.float32) * scales.unsqueeze(-2)).sum(tuple(range(accumulators.dim() - 2)))
 
 
 class IntegerProduct(nn.Module):
     """Products of quantised rows with one layer's weight.
 
-    `weight_scale` [groups, outputs] is the weight's scale times the activation's: one factor, known beforehand.
+    `weight_scale`, as of `QuantisedWeight`, is the weight's scale times the activation's: one factor, known beforehand.
     """
 
     def __init__(self, weight: QuantisedWeight, activation_scale: float, bias: nn.Parameter | None) -> None:
@@ -86,9 +105,10 @@ class IntegerProduct(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """`rows` [1, rows, inputs] int8; f32 [1, rows, outputs]."""
-        groups, size, _ = self.weight.shape
+        groups, size, *digits, outputs = self.weight.shape
         grouped = rows.view(-1, groups, size).transpose(0, 1)
-        accumulators = torch.bmm(grouped.to(torch.int32), self.weight.to(torch.int32))
+        products = torch.bmm(grouped.to(torch.int32), self.weight.view(groups, size, -1).to(torch.int32))
+        accumulators = products.view(groups, -1, *digits, outputs).permute(2, 0, 1, 3) if digits else products
         y = self.dequantise(accumulators, self.weight_scale)
         return (y if self.bias is None else y + self.bias).view(1, -1, y.shape[-1])
 
@@ -149,8 +169,8 @@ def quantised(network: nn.Module, scales: dict[str, float], precision: str) -> n
     for name, reader in _readers(network).items():
         scale = scales[name]
         if isinstance(reader, Linear):
-            own = HEAD_BITS[precision] if isinstance(reader, HeadLinear) else bits
-            made: nn.Module = QuantisedLinear(_weight(reader, own), scale, reader.bias)
+            weight = _head_weight(reader, bits) if isinstance(reader, HeadLinear) else _weight(reader, bits)
+            made: nn.Module = QuantisedLinear(weight, scale, reader.bias)
         else:
             layers = {part: cast(Linear, reader.get_submodule(part)) for part in reader.parts}
             products = {part: IntegerProduct(_weight(layer, bits), scale, layer.bias) for part, layer in layers.items()}
@@ -170,6 +190,13 @@ def _readers(network: nn.Module) -> dict[str, Linear | Linears]:
     sets = modules_of(network, Linears)
     alone = {name: m for name, m in modules_of(network, Linear).items() if name.rpartition(".")[0] not in sets}
     return {**sets, **alone}
+
+
+def _head_weight(head: Linear, bits: int) -> QuantisedWeight:
+    """Of a head beside layers of so many bits."""
+    if bits == HEAD_BITS:
+        return _weight(head, bits)
+    return quantise_in_digits(head.weight.detach(), group_size(head.weight.shape[0], head.granules))
 
 
 def _weight(linear: Linear, bits: int) -> QuantisedWeight:
