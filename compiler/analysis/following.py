@@ -183,8 +183,9 @@ class _Following:
         for index, operand in enumerate(op.inputs):
             if nest.read_level(operand.dims) == 0:
                 continue
+            fronts = route_in(name, index), joint_load_name(name, index)
             for task in ends:
-                around |= self._up_to(route_in(name, index), joint_load_name(name, index), stream=task.reads[index].stream)
+                around |= self._up_to(*fronts, stream=task.reads[index].stream)
             itensor = self.design.reads[op.name, index]
             if index not in engine.joint and itensor is not None:
                 self._stream(operand_stream(op.name, index), itensor, 0, step)

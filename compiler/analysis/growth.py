@@ -280,7 +280,7 @@ class Unroll:
     def nests(self) -> dict[str, Nest]:
         """Of each operation."""
         return {
-            part.op.name: _kept_nest(part.op.loops, part.walk, growth.factors[self.at])
+            part.op.name: nest_of(part.op.loops, part.walk, growth.factors[self.at])
             for part, growth in zip(self.parts, self.growths, strict=True)
         }
 
@@ -304,7 +304,7 @@ def _nest(loops: tuple[int, ...], walk: Walk, factor: tuple[int, ...]) -> Nest:
     return Nest(tuple(loop for loop in (*outer, *inside) if loop.trip > 1), factor)
 
 
-_kept_nest = lru_cache(maxsize=16384)(_nest)  # the steps that the heap only passes are not kept
+nest_of = lru_cache(maxsize=16384)(_nest)  # the steps that the heap only passes are not kept
 
 
 def _growth_order(op: LinalgOp) -> list[int]:

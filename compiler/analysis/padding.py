@@ -72,11 +72,12 @@ def _granule(extent: int, reach: int) -> int:
     return min(MAX_GRANULE, (1 << (min(reach, extent).bit_length() - 1)) // 2)
 
 
-def _tile_of_choice(reach: int) -> int:
-    """What a vocabulary should have a whole number of: it is long, so that a whole tile more is little, and its product
-    has as many partial results as a tile has points, of which several keep its sums at an interval of one cycle.
+def _tile_of_choice(tile: int) -> int:
+    """What a vocabulary should have a whole number of: it is long, so that a few tiles more are little, and its product
+    has as many partial results as a tile has points, of which several keep its sums at an interval of one cycle,
+    however many lie side by side.
     """
-    return max(WORD, 1 << (reach.bit_length() - 1))
+    return max(WORD, 4 << (tile.bit_length() - 1))
 
 
 @lru_cache(maxsize=256)
@@ -87,7 +88,7 @@ def _pad(same: Same[LinalgGraph], tile: int, max_padding: int) -> LinalgGraph:
     longer: dict[Place, int] = {}
     chosen = {classes.find(("loop", name, dim)) for name, dim in choice_loops(graph).items()}
     for place, (extent, reach) in _tiled(graph, classes, tile).items():
-        padded = padded_extent(extent, reach, max_padding, _tile_of_choice(reach) if place in chosen else 1)
+        padded = padded_extent(extent, reach, max_padding, _tile_of_choice(tile) if place in chosen else 1)
         if place not in frozen and padded > extent:
             longer[place] = padded
     return _lengthened(graph, classes, longer) if longer else graph

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from compiler.analysis.as_made import as_made
 from compiler.analysis.caches import appends_to_cache, wide_lanes
+from compiler.analysis.choice import choice_loops
 from compiler.analysis.even_intervals import with_even_intervals
-from compiler.analysis.growth import Part, Token, Unroll, Walk
-from compiler.analysis.inner_order import inner_orders
+from compiler.analysis.growth import Part, Token, Unroll, Walk, divisors, nest_of
+from compiler.analysis.inner_order import IN_TURN, inner_orders
 from compiler.analysis.lanes import deal_lanes
 from compiler.analysis.loop_order import Order, added_up, loop_orders, parts_outside
 from compiler.analysis.operators import sums_float_products
@@ -33,6 +34,7 @@ from compiler.graph.same import Same
 from compiler.options import SLOTS, Knobs
 from compiler.platforms.platform import Platform
 
+MAX_CHOICE_TILE = 4096  # each row of a prompt makes one, and leaves it
 LUT_OF_BIT = 12  # of a token: a FIFO of two, and registers
 LUT_OF_CONVERTED_BIT = 32  # a converter's banks as well, of which each lane chooses one (64 lanes of f32: 66,200)
 LUT_OF_BANK_BIT = 2  # of a converter whose banks are known (1,024 of int8: 17,100; 17,408: 279,300)
@@ -170,6 +172,7 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
     parts = {part.op.name: part for unroll in unrolls.values() for part in unroll.parts}
     for unroll in unrolls.values():
         if len(unroll.parts) > 1:
+            nests |= {part.op.name: _summed_in_turn(graph, part, nests[part.op.name]) for part in unroll.parts}
             nests |= with_even_intervals(graph, unroll.parts, nests, platform)
     nests = as_made(graph, nests, parts, set(knobs.walked_apart), platform)
     for op in reversed(graph.ops):
@@ -179,6 +182,21 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
         if op.kind not in ("generic", "window"):
             nests[op.name] = _routing_nest(graph, op, nests)
     return vectorise(graph, nests, parts, knobs, platform)
+
+
+def _summed_in_turn(graph: LinalgGraph, part: Part, nest: Nest) -> Nest:
+    """The nest of an operation; of one of the choice of a token, whose vocabulary stays outside of all else, with tiles
+    of so many iterations that float sums over the same parts wait for no addition, where it has such tiles.
+    """
+    op, dim = part.op, choice_loops(graph).get(part.op.name)
+    if dim is None:
+        return nest
+    lanes = nest.unroll[dim]
+    tiles = (lanes * turns for turns in divisors(op.loops[dim] // lanes) if turns >= IN_TURN)
+    tile = next((n for n in tiles if n <= MAX_CHOICE_TILE), part.walk.tile[dim])
+    sizes = tuple(tile if d == dim else 1 if nest.unroll[d] == 1 else n for d, n in enumerate(part.walk.tile))
+    outer = (dim, *(d for d in part.walk.outer if d != dim))
+    return nest_of(op.loops, part.walk._replace(tile=sizes, outer=outer), nest.unroll)
 
 
 def sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[Part, ...]]:

@@ -93,12 +93,13 @@ def layout(op: LinalgOp, unroll: Sequence[int]) -> Layout:
 
 
 def unroll_by_role(op: LinalgOp, tile: Sequence[int], lanes: dict[Role, int]) -> tuple[int, ...] | None:
-    """Points of each dimension side by side so that each role has its `lanes`, innermost dimensions first; None where
-    the tiles do not divide into that many.
+    """Points of each dimension side by side so that each role has its `lanes`: all in one dimension, the innermost that
+    holds them, else innermost dimensions first; None where the tiles do not divide into that many.
     """
     left, unroll = dict(lanes), [1] * len(op.loops)
     role = roles(op)
-    for dim in reversed(range(len(op.loops))):
+    dims = sorted(range(len(op.loops)), key=lambda dim: (tile[dim] % lanes.get(role[dim], 1) > 0, -dim))
+    for dim in dims:
         wanted = left.get(role[dim], 1)
         unroll[dim] = gcd(wanted, tile[dim])
         left[role[dim]] = wanted // unroll[dim]
