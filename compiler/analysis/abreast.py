@@ -6,12 +6,13 @@ another one too, as often as it is to read them, has as many. Where weights come
 them, which in a token that is made alone lanes for what is loaded ahead are there for, a copy takes several rows.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from compiler.analysis.names import engine_names, joint_load_name
 from compiler.graph.design import Engine
-from compiler.graph.program import iterations, nests
+from compiler.graph.program import SIDES, arguments_of, iterations, nests, of_layers
+from compiler.graph.program import streams as streams_of
 from compiler.graph.task_graph import ConverterTask, EngineTask, ForkTask, LanesTask, LoadTask, RouteTask, Stream, Task
 
 SLACK = 0.05  # of weights that share their load with a little else
@@ -38,6 +39,20 @@ def copied_tasks(engines: Mapping[str, Engine], tasks: Iterable[Task], streams: 
     return tuple(name for name in task if name in weighted | before)
 
 
+def told_apart(copied: Iterable[Task]) -> bool:
+    """Whether copies, which have several rows, would be told another number for each within layers."""
+    return bool(arguments_of(of_layers(task.program) for task in copied))
+
+
+def behind_alone(copied: Iterable[Task]) -> Iterator[str]:
+    """Streams of tasks that are `copied` on which only the first copy moves tokens, behind layers."""
+    for task in copied:
+        inside = of_layers(task.program)
+        for side in SIDES:
+            used = streams_of(inside, side)
+            yield from (name for name in streams_of(task.program, side) if name not in used)
+
+
 def interleaved_tasks(copied: Collection[str], tasks: Iterable[Task], streams: Sequence[Stream]) -> tuple[str, ...]:
     """Of tasks that are `copied` those that may take rows in turns: engines, and what leads to these alone without
     keeping a token from one iteration for another; none where one of them does that.
@@ -46,7 +61,7 @@ def interleaved_tasks(copied: Collection[str], tasks: Iterable[Task], streams: S
     engines = {name for name in copied if isinstance(task[name], EngineTask)}
     passing = {name for name in copied if isinstance(task[name], ForkTask | LanesTask | RouteTask)}
     found = engines | _leading(passing, readers, engines)
-    walked = [nest for name in found - engines for nest in nests(task[name].program)]
+    walked = [nest for name in found - engines for nest in nests(of_layers(task[name].program))]
     keeps = any(access.gates for nest in walked for access in (*nest.reads, *nest.writes))
     return () if keeps else tuple(name for name in copied if name in found)
 
@@ -56,8 +71,8 @@ def rows_in_turns(rows: int, engines: Mapping[str, Engine], task: Mapping[str, T
     the engines' loads brings what one needs; a divisor of `rows`.
     """
     longest = max(
-        iterations(task[joint_load_name(name, index)].program)
-        / iterations(task[engine_names(name, engine.slices)[0]].program)
+        iterations(of_layers(task[joint_load_name(name, index)].program))
+        / iterations(of_layers(task[engine_names(name, engine.slices)[0]].program))
         for name, engine in engines.items()
         for index in engine.joint
     )

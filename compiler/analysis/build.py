@@ -3,7 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from compiler.analysis.abreast import copied_tasks, engine_in_turns, interleaved_tasks, rows_abreast, rows_in_turns
+from compiler.analysis.abreast import (
+    behind_alone,
+    copied_tasks,
+    engine_in_turns,
+    interleaved_tasks,
+    rows_abreast,
+    rows_in_turns,
+    told_apart,
+)
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.boundary import carries_of
 from compiler.analysis.engines import engine_parts, in_all_layers, in_layers
@@ -31,7 +39,6 @@ from compiler.errors import VerificationError
 from compiler.graph.design import Design, Edge
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.task_graph import Control, Dma, EngineTask, StoreTask, Stream, Task, TaskGraph, one_of
-from compiler.graph.task_graph import told as told_to
 
 
 def task_graph(design: Design) -> TaskGraph:
@@ -84,12 +91,14 @@ def _control(folded: Design, design: Design, tasks: Sequence[Task], streams: Seq
     if (abreast := rows_abreast(folded.engines)) == 1:
         return chunks
     copied, by_name = copied_tasks(folded.engines, tasks, streams), {task.name: task for task in tasks}
-    if any(told_to(by_name[name]) for name in copied):  # copies have several rows, each at another position
+    tasks_of_rows = [by_name[name] for name in copied]
+    if told_apart(tasks_of_rows):
         return chunks
     rows = -(-at_once // abreast) * abreast  # or copies rest in each chunk
     in_turns = interleaved_tasks(copied, tasks, streams)
     each = rows_in_turns(abreast, folded.engines, by_name) if in_turns else 1
-    found = chunks._replace(rows=rows, abreast=abreast, copied=copied)
+    behind = tuple(dict.fromkeys(behind_alone(tasks_of_rows)))
+    found = chunks._replace(rows=rows, abreast=abreast, copied=copied, behind=behind)
     return found if each == 1 else found._replace(each=each, interleaved=in_turns)
 
 

@@ -18,7 +18,7 @@ from compiler.analysis.rows import given_rows
 from compiler.graph.abreast import APART, ONCE
 from compiler.graph.design import Design, Transfer
 from compiler.graph.layers import is_long
-from compiler.graph.program import Program, Repeat, nests, tokens
+from compiler.graph.program import Program, Repeat, nests, of_layers, tokens
 from compiler.graph.task_graph import LoadTask, Task, TaskGraph
 
 PROMPT_ROWS = 8
@@ -72,7 +72,8 @@ def chunk_depths(tasks: TaskGraph) -> dict[str, int]:
     found = {s.name: _rows_of(tasks, s.name) * _of_row(tasks.task[s.source], s.name) for s in holding}
     for name, passing in tasks.abreast.passing.items():
         if passing in APART:
-            found[name] = max(found.get(name, 0), _of_phase(tasks.task[tasks.stream[name].source].program, name))
+            source = of_layers(tasks.task[tasks.stream[name].source].program)
+            found[name] = max(found.get(name, 0), _of_phase(source, name))
     if (others := tasks.abreast.rows - 1) == 0:
         return found
     loads = {task.name for task in tasks.tasks if isinstance(task, LoadTask)}

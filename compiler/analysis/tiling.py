@@ -77,18 +77,23 @@ def _lines(same: Same[LinalgGraph]) -> Mapping[str, frozenset[int]]:
 
 
 def tile_sizes(
-    op: LinalgOp, tile: int, single: frozenset[int] = frozenset(), rows: int | None = None
+    op: LinalgOp,
+    tile: int,
+    single: frozenset[int] = frozenset(),
+    rows: int | None = None,
+    choice: int | None = None,
 ) -> tuple[int, ...]:
-    """Tile extent of each loop so that a loop group's tile has about `tile` points, inner loops filled first; one of
-    those that advance by `single` steps, no more than `SLOTS` of that over `rows` that stay in memory: of those a
-    launch walks the tiles that are begun.
+    """Tile extent of each loop so that a loop group's tile has about `tile` points, inner loops filled first, that over
+    a vocabulary of `choice` before them; one of those that advance by `single` steps, no more than `SLOTS` of that over
+    `rows` that stay in memory: of those a launch walks the tiles that are begun.
 
     A loop whose true extent fits is taken whole, padding and all.
     """
     sizes = list(op.loops)
     for group in set(op.groups):
         rest, full = tile, True
-        for dim in reversed([d for d, g in enumerate(op.groups) if g == group]):
+        dims = [d for d, g in enumerate(op.groups) if g == group]
+        for dim in sorted(dims, key=lambda d: (d != choice, -d)):
             extent, most = op.loops[dim], min(rest, SLOTS) if dim == rows else rest
             full = full and dim not in single
             if full and op.true_loops[dim] > most:
@@ -139,7 +144,7 @@ def _walk(same: Same[LinalgGraph], name: str, tile: int, outer: Order, with_part
     op = graph.op[name]
     outside = added_up(graph, op) if with_parts else ()
     single = _chunked_dims(graph, op) | _lines(same)[name] | set(outside)
-    sizes = tile_sizes(op, tile, single, row_loops(graph).get(name))
+    sizes = tile_sizes(op, tile, single, row_loops(graph).get(name), choice_loops(graph).get(name))
     return Walk(sizes, outer, inner_orders(graph)[name])
 
 
@@ -172,8 +177,12 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
     parts = {part.op.name: part for unroll in unrolls.values() for part in unroll.parts}
     for unroll in unrolls.values():
         if len(unroll.parts) > 1:
-            nests |= {part.op.name: _summed_in_turn(graph, part, nests[part.op.name]) for part in unroll.parts}
-            nests |= with_even_intervals(graph, unroll.parts, nests, platform)
+            choosing = choice_loops(graph)
+            others = [part for part in unroll.parts if part.op.name not in choosing]
+            nests |= with_even_intervals(graph, others, nests, platform)
+            for part in unroll.parts:
+                if (dim := choosing.get(part.op.name)) is not None:
+                    nests[part.op.name] = _summed_in_turn(part, nests[part.op.name], dim)
     nests = as_made(graph, nests, parts, set(knobs.walked_apart), platform)
     for op in reversed(graph.ops):
         if op.kind == "window":
@@ -184,16 +193,15 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
     return vectorise(graph, nests, parts, knobs, platform)
 
 
-def _summed_in_turn(graph: LinalgGraph, part: Part, nest: Nest) -> Nest:
-    """The nest of an operation; of one of the choice of a token, whose vocabulary stays outside of all else, with tiles
-    of so many iterations that float sums over the same parts wait for no addition, where it has such tiles.
+def _summed_in_turn(part: Part, nest: Nest, dim: int) -> Nest:
+    """The nest of an operation of the choice of a token, whose vocabulary, loop `dim`, stays outside of all else: in
+    tiles of so many iterations that float sums over the same parts wait for no addition, or as near to that as can be
+    with two of them.
     """
-    op, dim = part.op, choice_loops(graph).get(part.op.name)
-    if dim is None:
-        return nest
-    lanes = nest.unroll[dim]
-    tiles = (lanes * turns for turns in divisors(op.loops[dim] // lanes) if turns >= IN_TURN)
-    tile = next((n for n in tiles if n <= MAX_CHOICE_TILE), part.walk.tile[dim])
+    op, usual, wanted = part.op, part.walk.tile[dim], nest.unroll[dim] * IN_TURN
+    most = min(MAX_CHOICE_TILE, op.loops[dim] // 2)
+    tiles = [usual * n for n in divisors(op.loops[dim] // usual) if usual * n <= most]
+    tile = next((n for n in tiles if n >= wanted), max(tiles, default=usual))
     sizes = tuple(tile if d == dim else 1 if nest.unroll[d] == 1 else n for d, n in enumerate(part.walk.tile))
     outer = (dim, *(d for d in part.walk.outer if d != dim))
     return nest_of(op.loops, part.walk._replace(tile=sizes, outer=outer), nest.unroll)

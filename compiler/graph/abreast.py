@@ -10,6 +10,9 @@ Where what is loaded comes more slowly than a copy could take it, each copy take
 a token that is loaded an iteration of the first, one of the second, then the next token. Such tasks are *interleaved*,
 and so are the tokens of a stream between two of them, which is as many times as deep. All others take one row after the
 other, so that a stream to or from one of these (*split*, where it has copies too) is there once for each row.
+
+What such a task does behind layers, as an engine for a vocabulary, is wanted of one row of a prompt alone: the first
+copy does it for all rows, one after the other, with streams of its own (`Control.behind`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -47,6 +50,8 @@ class Control(Protocol):
     def copied(self) -> tuple[str, ...]: ...
     @property
     def interleaved(self) -> tuple[str, ...]: ...
+    @property
+    def behind(self) -> tuple[str, ...]: ...
 
 
 def copy_name(name: str, copy: int) -> str:
@@ -77,7 +82,8 @@ class Abreast(NamedTuple):
         behind a copied task is there as often, one behind a load passes tokens once.
         """
         copied, interleaved = frozenset(control.copied), set(control.interleaved)
-        into, out_of, known = dict[str, Stream](), dict[str, Stream](), tuple(streams)
+        into, out_of = dict[str, Stream](), dict[str, Stream]()
+        known = tuple(stream for stream in streams if stream.name not in control.behind)
         relays = frozenset(carriers) - copied
         for stream in known:
             if stream.target in relays:

@@ -241,6 +241,17 @@ def with_nests(program: Program, change: Callable[[LoopNest], LoopNest]) -> Prog
     )
 
 
+def of_layers(program: Program) -> Program:
+    """What it repeats, as it does for layers; all of a program that repeats nothing."""
+    return tuple(part for part in program if isinstance(part, Repeat)) or program
+
+
+def behind_layers(program: Program) -> Program:
+    """What is behind all that it repeats; nothing of a program that repeats nothing."""
+    inside = of_layers(program)
+    return () if inside == program else tuple(part for part in program if isinstance(part, LoopNest))
+
+
 def without_loading(program: Program) -> Program:
     """The program without nests that fill memories: what launches do that find them filled."""
     return tuple(

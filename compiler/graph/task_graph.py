@@ -39,8 +39,10 @@ from compiler.graph.program import (
     Values,
     access_at,
     arguments_of,
+    behind_layers,
     iterations,
     nests,
+    of_layers,
     program_at,
     single_runs,
     streams,
@@ -562,7 +564,8 @@ class Control(NamedTuple):
     repeats within a layer is a phase (`compiler.analysis.prompt_rows`), which it does for all rows before the next one.
 
     The tasks `copied` are for `abreast` rows of a chunk side by side: a copy for `each` of them, which those that are
-    `interleaved` take in turns (`compiler.graph.abreast`).
+    `interleaved` take in turns (`compiler.graph.abreast`). Streams of the copied that only pass what these do `behind`
+    layers have no copies.
     """
 
     token: str
@@ -578,6 +581,7 @@ class Control(NamedTuple):
     copied: tuple[str, ...] = ()
     each: int = 1
     interleaved: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
 
     @property
     def row_loads(self) -> dict[str, str]:
@@ -767,6 +771,20 @@ class TaskGraph:
         """How often the task, or the stream, is there."""
         return self.abreast.copies(name)
 
+    def of_copy(self, task: Task, copy: int) -> Task:
+        """A copy of a task: what it does behind layers the first one does alone."""
+        if copy == 0 or not behind_layers(task.program):
+            return task
+        turns = of_layers(task.turns)
+        reads, writes = (
+            tuple(access for access in ports if access.stream in set(streams(turns, side)))
+            for side, ports in zip(SIDES, (task.reads, task.writes), strict=True)
+        )
+        rest = replace(task, turns=turns, reads=reads, writes=writes)
+        if isinstance(rest, EngineTask):
+            return replace(rest, served=rest.served[: sum(1 for _ in nests(turns))])
+        return rest
+
     def rows_at_once(self, task: str) -> int:
         """For how many rows the task, or copies of it, do what they do for one."""
         rows = self.abreast
@@ -863,6 +881,8 @@ def _control_json(control: Control) -> dict[str, Any]:
         del data["abreast"], data["copied"]
     if control.each == 1:
         del data["each"], data["interleaved"]
+    if not control.behind:
+        del data["behind"]
     return data
 
 

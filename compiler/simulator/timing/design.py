@@ -23,6 +23,7 @@ from compiler.graph.program import (
     in_a_row,
     iterations,
     nests,
+    of_layers,
     program_at,
     runs,
     tokens,
@@ -138,8 +139,7 @@ class TimedTask:
 
     def copied(self, launches: Sequence[Sequence[Values]], abreast: Abreast, copy: int) -> "TimedTask":
         """The copy for some rows of each launch (`compiler.graph.abreast`): it rests in launches that have none."""
-        own = (rows[copy :: abreast.side_by_side] for rows in launches)
-        turns = in_a_row(self._of_rows(rows, abreast, copy) for rows in own if rows)
+        turns = in_a_row(self._of_rows(rows, abreast, copy) for rows in launches if rows[copy:])
         return replace(self._running(abreast.of_copy(turns, copy)), name=copy_name(self.name, copy))
 
     def _running(self, turns: Program) -> "TimedTask":
@@ -147,17 +147,20 @@ class TimedTask:
 
     def _of_rows(self, rows: Sequence[Values], abreast: Abreast | None, copy: int = 0) -> Program:
         program = tuple(part for part in self.program if not _is_unused(part))
-        if len(rows) == 1 and (abreast is None or self.name not in abreast.copied):
+        copied = abreast is not None and self.name in abreast.copied
+        if len(rows) == 1 and not copied:
             return program_at(program, rows[0])
         if self.name == CONTROL:
             return self._starting(len(rows), abreast)
         taken, *body = program
         done = body[len(body) - bool(self.done) :]
+        own = rows[copy :: abreast.side_by_side] if abreast is not None and copied else rows
         sent = (LoopNest((len(rows) - 1,), (), (Access(self.chunk),)),) if self.chunk else ()
         inner = tuple(body[: len(body) - bool(self.done)])
+        inner = of_layers(inner) if copy else inner
         of_rows = None if abreast is None else partial(abreast.of_rows, self.name, copy=copy)
         sends = self.kind == "store"
-        return (taken, *sent, *chunk_program(inner, rows, self.credit, sends=sends, of_rows=of_rows), *done)
+        return (taken, *sent, *chunk_program(inner, own, self.credit, sends=sends, of_rows=of_rows, every=rows), *done)
 
     def _starting(self, rows: int, abreast: Abreast | None) -> Program:
         """Of what starts the others: the tokens of a chunk come before all but the task that sends them can start."""

@@ -70,12 +70,13 @@ def _control(fields: Fields, design: TimedDesign) -> Control:
     kept = tuple(str(name) for name in fields.list("kept"))
     given = fields.text("given") if fields.has("given") else None
     rows = fields.integer("rows", 1, MOST_ROWS, default=1)
-    names = ("looped", "loads", "held", "copied", "interleaved")
-    looped, loads, held, copied, interleaved = (tuple(map(str, fields.list(n))) if fields.has(n) else () for n in names)
+    names = ("looped", "loads", "held", "copied", "interleaved", "behind")
+    told = (tuple(map(str, fields.list(name))) if fields.has(name) else () for name in names)
+    looped, loads, held, copied, interleaved, behind = told
     abreast = fields.integer("abreast", 1, rows, default=1)
     each = fields.integer("each", 1, abreast, default=1)
-    told = fields.text("token"), fields.text("position"), fields.text("made")
-    control = Control(*told, kept, given, rows, looped, loads, held, abreast, copied, each, interleaved)
+    streams = fields.text("token"), fields.text("position"), fields.text("made")
+    control = Control(*streams, kept, given, rows, looped, loads, held, abreast, copied, each, interleaved, behind)
     if given is not None and given not in {task.name for task in design.tasks if task.kind == "load"}:
         raise InvalidInputError(f"control is given tokens by {given}, which is no load")
     if unknown := [name for name in control.reporting if name not in stores]:
@@ -95,8 +96,8 @@ def _check_rows(control: Control, design: TimedDesign) -> None:
         )
     if unknown := set(control.loads) - {task.name for task in design.tasks if task.kind == "load"}:
         raise InvalidInputError(f"control has rows read again by {min(unknown)}, which is no load")
-    if unknown := {*control.looped, *control.held} - {stream.name for stream in design.streams}:
-        raise InvalidInputError(f"control has rows held by {min(unknown)}, which is no stream")
+    if unknown := {*control.looped, *control.held, *control.behind} - {stream.name for stream in design.streams}:
+        raise InvalidInputError(f"control has rows on {min(unknown)}, which is no stream")
     if unknown := set(control.copied) - {task.name for task in design.tasks}:
         raise InvalidInputError(f"control has copies of {min(unknown)}, which is no task")
     if unknown := set(control.interleaved) - set(control.copied):

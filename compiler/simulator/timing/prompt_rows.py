@@ -1,7 +1,7 @@
 """What tasks do for a chunk of a prompt: each layer for one row after the other, before they begin with the next.
 
 As the C++ does it (`compiler.targets.tasks.frame`): the loop over rows stands within that over layers, in a task that
-has one, and there within each phase, where it has several; else around all that it does.
+has one, and there within each phase, where it has several; else, and behind layers, around all that it does.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,11 +28,17 @@ def rows_of(values: Values, position: str) -> tuple[Values, ...]:
 
 
 def chunk_program(
-    program: Program, rows: Sequence[Values], credit: str, *, sends: bool, of_rows: OfRows | None = None
+    program: Program,
+    rows: Sequence[Values],
+    credit: str,
+    *,
+    sends: bool,
+    of_rows: OfRows | None = None,
+    every: Sequence[Values] = (),
 ) -> Program:
     """The program of a task for several rows. It `sends` a token of the stream `credit` behind each row but the last,
     or takes one before each but the first; "" for neither. `of_rows`: what it does for them, from what it does for each
-    alone, where some are side by side.
+    alone, where some are side by side; then what it does behind layers is of `every` row alone.
     """
     word = (LoopNest((1,), (), (Access(credit),)) if sends else LoopNest((1,), (Access(credit),), ()),)
     last = len(rows) - 1
@@ -49,20 +55,25 @@ def chunk_program(
 
     if not any(isinstance(part, Repeat) or part.restarts for part in program):
         return each(program)
-    return tuple(_each_layer(program, each))
+    def behind(body: Program) -> Program:
+        return each(body) if of_rows is None else in_a_row([program_at(body, values) for values in every])
+
+    return tuple(_each_layer(program, each, behind))
 
 
-def _each_layer(program: Program, each: Callable[[Program], Program]) -> Iterator[LoopNest | Repeat]:
+def _each_layer(
+    program: Program, each: Callable[[Program], Program], between: Callable[[Program], Program]
+) -> Iterator[LoopNest | Repeat]:
     """With the loop over rows within what is repeated, and around all that stands between."""
     for repeats, group in groupby(program, lambda part: isinstance(part, Repeat) or part.restarts > 0):
         parts = tuple(group)
         if not repeats:
-            yield from each(parts)
+            yield from between(parts)
             continue
         for part in parts:
             if isinstance(part, LoopNest):
                 yield from (Repeat(times, each(body)) for body, times in outer_iterations(part))
             elif any(isinstance(phase, Repeat) for phase in part.body):
-                yield Repeat(part.times, tuple(_each_layer(part.body, each)))
+                yield Repeat(part.times, tuple(_each_layer(part.body, each, each)))
             else:
                 yield Repeat(part.times, each(part.body))
