@@ -29,12 +29,14 @@ def rows_abreast(engines: Mapping[str, Engine]) -> int:
 
 def copied_tasks(engines: Mapping[str, Engine], tasks: Iterable[Task], streams: Sequence[Stream]) -> tuple[str, ...]:
     """Of `engines` those whose weights come by one load, and what passes on tokens to these alone, but for those of
-    loads; in the order of `tasks`. The others, as of what turns by the position, have few iterations.
+    loads and, where there are layers, of what is outside of them; in the order of `tasks`. The others, as of what turns
+    by the position, have few iterations.
     """
     task, (readers, writers) = {t.name: t for t in tasks}, _neighbours(streams)
     weighted = {part for name, engine in engines.items() if engine.joint for part in engine_names(name, engine.slices)}
     loads = {name for name, t in task.items() if isinstance(t, LoadTask)}
-    passing = {name for name, t in task.items() if isinstance(t, PASSING)}
+    layered = any(task[name].by_layer for name in weighted)
+    passing = {name for name, t in task.items() if isinstance(t, PASSING) and (t.by_layer or not layered)}
     before = _leading(passing, readers, weighted) - _leading(passing, writers, loads)
     return tuple(name for name in task if name in weighted | before)
 
