@@ -315,8 +315,9 @@ class TurningSchedule(AffineSchedule):
     @override
     def depths(self, start: Mapping[str, float]) -> dict[str, int]:
         paces = self.stretched(start)
-        life: dict[str, float] = defaultdict(float)
-        for link in self.links:
+        life: dict[str, float] = defaultdict(float)  # of what rounds pass
+        repeated = {event.activity.name for event, _ in self.events if event.rounds}
+        for link in (link for link in self.links if link.source.name in repeated):
             target = link.target.name
             ends = start[target] + link.shift
             ends += paces[target] * (1 + link.windows[1].late)

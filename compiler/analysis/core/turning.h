@@ -171,8 +171,12 @@ class Turning {
     // Of the FIFO of each stream that is passed, with which the kernel runs by this schedule.
     void depths(const double* start, Int* depth) const {
         const std::vector<double> paces = stretched(start);
-        std::vector<double> life(streams_.size(), 0.0);
+        std::vector<char> repeated(activities_.size(), 0);
+        for (const Event& event : events_)
+            if (!event.rounds.empty()) repeated[event.activity] = 1;
+        std::vector<double> life(streams_.size(), 0.0);  // of what rounds pass
         for (const Link& link : links) {
+            if (!repeated[link.source]) continue;
             const Int source = node(link.source), target = node(link.target);
             const double ends = start[target] + link.shift + paces[link.target] * (1 + link.into->late);
             life[link.stream] = std::max(life[link.stream], ends - start[source]);
