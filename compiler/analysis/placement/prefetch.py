@@ -23,6 +23,7 @@ from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens
 from compiler.analysis.widening import shares, streams_in_pieces
 from compiler.graph.program import Access, LoopNest, Repeat, iterations, with_nests
+from compiler.graph.program import tokens as tokens_of
 from compiler.graph.task_graph import LanesTask, LoadTask, Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
 
@@ -86,26 +87,27 @@ class _Need:
 
 
 class _Round(NamedTuple):
-    """Of a reader that does the same in so many rounds: the first iteration of one that takes a token, and how many
-    there are from that to the last.
+    """Of a reader that does the same in so many rounds, and what is behind them once: the first iteration of one that
+    takes a token, how many there are from that to the last, and the tokens.
     """
 
     rounds: int
     first: int
     span: int
+    tokens: int
 
     @staticmethod
-    def of(reader: Task, access: Access) -> "_Round":
+    def of(reader: Task, access: Access, tokens: int) -> "_Round":
         match reader.turns:
-            case (Repeat(times, body),):
-                return _Round(times, 0, iterations(body))
+            case (Repeat(times, body), *_):
+                return _Round(times, 0, iterations(body), tokens_of(body, "reads", access.stream))
             case (_, *_):
-                return _Round(1, 0, reader.iterations)
+                return _Round(1, 0, reader.iterations, tokens)
             case _:
                 timing, whole = reader.timing, reader.timing.passage(access)
                 count = prod(timing.trips[: timing.restarts])
                 others = (count - 1) * (timing.iterations // count)  # of all rounds but one
-                return _Round(count, whole.first, whole.last - others - whole.first + 1)
+                return _Round(count, whole.first, whole.last - others - whole.first + 1, tokens // count)
 
 
 def _need(stream: Stream, load: LoadTask, tasks: TaskGraph, platform: Platform, runs: _Runs) -> _Need | None:
@@ -119,10 +121,10 @@ def _need(stream: Stream, load: LoadTask, tasks: TaskGraph, platform: Platform, 
         return None
     reader = tasks.task[stream.target]
     (access,) = [read for read in reader.reads if read.stream == stream.name]
-    read, interval = _Round.of(reader, access), reader.timing.ii
+    read, interval = _Round.of(reader, access, stream.tokens), reader.timing.ii
     bits = sum(s.tokens * s.width for s in (tasks.stream[write.stream] for write in load.writes))
     whole = loaded.width * loaded.tokens / stream.tokens  # bits of a token, of all parts
-    tokens, every = stream.tokens // read.rounds, bits / whole
+    tokens, every = read.tokens, bits / whole
     loading, reading = runs.times[load.name].busy / every * tokens, float(read.span * interval)
     if reading >= loading:
         return None
@@ -139,7 +141,7 @@ def _need(stream: Stream, load: LoadTask, tasks: TaskGraph, platform: Platform, 
     return _Need(stream, extra, loading / tokens / whole) if extra > 0 else None
 
 
-def _behind_loads(tasks: TaskGraph) -> Iterator[tuple[Stream, LoadTask]]:
+def behind_loads(tasks: TaskGraph) -> Iterator[tuple[Stream, LoadTask]]:
     """Streams from loads; where such a one is put together, dealt out at once, or shared, those behind that: each lies
     beside its reader.
     """
@@ -166,7 +168,7 @@ def prefetch_depths(tasks: TaskGraph, platform: Platform, bits: int) -> dict[str
     if bits <= 0:
         return {}
     runs = _Runs(tasks, platform)
-    found = (_need(stream, load, tasks, platform, runs) for stream, load in _behind_loads(tasks))
+    found = (_need(stream, load, tasks, platform, runs) for stream, load in behind_loads(tasks))
     needs = [need for need in found if need is not None]
     return _shared(needs, bits)
 
