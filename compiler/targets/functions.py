@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, takewhile
+from typing import NamedTuple
 
 from compiler.graph.abreast import copy_name
 from compiler.graph.task_graph import ComputeTask, DmaTask, StructuredTask, Task, TaskGraph
@@ -28,9 +29,9 @@ class TaskFunction:
 
 def plan_functions(tasks: TaskGraph) -> tuple[TaskFunction, ...]:
     """In the order of their first tasks. O(tasks). Raises UnsupportedError that names a task without C++."""
-    same: dict[str, list[Task]] = defaultdict(list)
-    for task in tasks.tasks:
-        same[_code(task, tasks)].append(task)
+    same: dict[str, list[_Calls]] = defaultdict(list)
+    for calls in (calls for task in tasks.tasks for calls in _calls(task, tasks)):
+        same[_code(calls.task, tasks)].append(calls)
     arguments = (a.name for a in launch_arguments(tasks.tasks))
     numbers = (identifier(name) for name in (*(s for t in tasks.tasks for s in scalars_of(t)), *arguments))
     copies = (copy for task in tasks.tasks for copy in called_names(task, tasks))
@@ -40,6 +41,24 @@ def plan_functions(tasks: TaskGraph) -> tuple[TaskFunction, ...]:
         functions.append(_function(members, tasks, taken))
         taken |= set(_call_names(functions[-1]))
     return tuple(functions)
+
+
+class _Calls(NamedTuple):
+    """A task as some of its copies have it, and the names of these."""
+
+    task: Task
+    names: tuple[str, ...]
+
+
+def _calls(task: Task, tasks: TaskGraph) -> Iterator[_Calls]:
+    first, *others = called_names(task, tasks)
+    rest = tasks.of_copy(task, 1)
+    if rest is task:
+        yield _Calls(task, (first, *others))
+        return
+    yield _Calls(task, (first,))
+    if others:
+        yield _Calls(rest, tuple(others))
 
 
 def called_names(task: Task, tasks: TaskGraph) -> tuple[str, ...]:
@@ -72,11 +91,11 @@ def _code(task: Task, tasks: TaskGraph) -> str:
     return out.text()
 
 
-def _function(members: Sequence[Task], tasks: TaskGraph, taken: set[str]) -> TaskFunction:
-    names = tuple(name for member in members for name in called_names(member, tasks))
+def _function(members: Sequence[_Calls], tasks: TaskGraph, taken: set[str]) -> TaskFunction:
+    names, first = tuple(name for member in members for name in member.names), members[0].task
     if len(names) == 1:
-        return TaskFunction(names[0], members[0], names)
-    found = (TaskFunction(name, _nameless(members[0], name), names) for name in _names(members, tasks))
+        return TaskFunction(names[0], first, names)
+    found = (TaskFunction(name, _nameless(first, name), names) for name in _names(first, names, tasks))
     return next(f for f in found if not set(_call_names(f)) & (taken - set(names)))
 
 
@@ -84,16 +103,11 @@ def _call_names(function: TaskFunction) -> Iterator[str]:
     return call_names([function.name] * len(function.members))
 
 
-def _names(members: Sequence[Task], tasks: TaskGraph) -> Iterator[str]:
+def _names(first: Task, names: Sequence[str], tasks: TaskGraph) -> Iterator[str]:
     """What to call them all: by what their names have in common, and the more of what they do, the more it takes."""
-    first = members[0]
     access = next(iter((*first.reads, *first.writes)), None)
     token = [] if access is None else [token_type(tasks.stream[access.stream].itensor)]
-    words = (
-        _in_common([name for m in members for name in called_names(m, tasks)]) or first.kind,
-        *token,
-        f"x{first.iterations}",
-    )
+    words = (_in_common(names) or first.kind, *token, f"x{first.iterations}")
     for length in range(2, len(words) + 1):  # one word alone may be one of Verilog, as fork is
         yield identifier("_".join(words[:length]))
     for number in count():

@@ -126,7 +126,8 @@ def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface, platfo
             out.statement(CONTROL, [p.argument for p in control_parameters(tasks)], ";")
         for (task, copy), function in zip(kernel.calls, kernel.functions, strict=True):
             pointers = [port.name for port in interface.task_ports.get(task.name, ())]
-            out.statement(function, [p.argument for p in task_parameters(task, tasks, function, pointers, copy)], ";")
+            parameters = task_parameters(tasks.of_copy(task, copy), tasks, function, pointers, copy)
+            out.statement(function, [p.argument for p in parameters], ";")
     out.line("}")
     out.line("}")
     return out.text()

@@ -9,7 +9,7 @@ from compiler.analysis.ports import paired_stores
 from compiler.analysis.rows import kept_rows, made_rows
 from compiler.analysis.tasks import c_name
 from compiler.errors import VerificationError
-from compiler.graph.abreast import Abreast
+from compiler.graph.abreast import Abreast, copy_name
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgGraph, Value
 from compiler.graph.program import iterations, without_loading
@@ -177,7 +177,7 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
         ports = tuple(p for t in members for p in task_ports.get(t.name, ()))
         values = tuple(graph.value[s] for s in scalars)
         calls = tuple((t, copy) for t in members for copy in range(tasks.copies(t.name)))
-        called = tuple(function[t.name] for t, _ in calls)
+        called = tuple(function[copy_name(t.name, copy)] for t, copy in calls)
         rows = tasks.abreast
         kernels.append(Kernel(f"{name}_k{number}", members, streams, ports, values, arguments, calls, rows, called))
     used = dict.fromkeys(s for k in kernels for s in k.scalars)

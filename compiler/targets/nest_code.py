@@ -19,7 +19,7 @@ def pipelined_nest(
     timing: TimingSpec,
     each: int = 1,
     outer: int = 0,
-    inside: Callable[[], AbstractContextManager[None]] = nullcontext,
+    inside: Callable[[str], AbstractContextManager[None]] = nullcontext,
 ) -> Generator[None]:
     """A perfect nest; the innermost loop (or the function, where there is none) is pipelined as `timing` says. One of
     its iterations is `each` of those that `timing` counts. The first `outer` loops are kept out of the pipeline; what
@@ -34,7 +34,7 @@ def pipelined_nest(
             if level < outer:
                 out.pragma("loop_flatten off")
             if level == 0 and outer:
-                stack.enter_context(inside())
+                stack.enter_context(inside(""))
         out.pragma(f"pipeline II={timing.ii * each} style={timing.style}")
         yield
 

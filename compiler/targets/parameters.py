@@ -30,6 +30,10 @@ from compiler.targets.tokens import fifo_type, part_name, parts_of
 from compiler.targets.writer import Namer, identifier
 
 OWN = "own"
+EVERY = "every"  # rows of a chunk, for a copy that does what is behind layers for all of them
+ALONE = "alone"  # whether that is what is done
+NTH = "nth"
+BESIDE = "beside"  # rows that get what is loaded once
 
 
 @dataclass(frozen=True)
@@ -166,9 +170,10 @@ def stream_extents(stream: Stream, rows: Abreast) -> tuple[int, ...]:
 
 def of_chunks(tasks: TaskGraph) -> tuple[str, ...]:
     """What variables of every function are called that takes chunks of a prompt: the running row, how many there are,
-    what each is told; of those that are taken in turns how many, and the running one.
+    what each is told; of those that are taken in turns how many, and the running one; and behind layers.
     """
-    return () if tasks.control is None or tasks.control.rows == 1 else ("row", "rows", "told", SEVERAL, OWN)
+    chunks = tasks.control is not None and tasks.control.rows > 1
+    return ("row", "rows", "told", SEVERAL, OWN, EVERY, ALONE, NTH, BESIDE) if chunks else ()
 
 
 def row_credit(task: Task, tasks: TaskGraph) -> str | None:

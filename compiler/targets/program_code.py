@@ -34,6 +34,7 @@ from compiler.graph.program import (
     Program,
     Repeat,
     Side,
+    behind_layers,
     is_last,
     nests,
     single_runs,
@@ -60,7 +61,8 @@ class ProgramCode:
 
     `turns` are the nests, all with as many loops: around the shorter ones are some of one iteration. `turn` is the C++
     of the running one's number. `counters` name the loops, outermost first; those that nobody asks for are "".
-    `inside` stands within each round of what the program repeats, of what is in no other: within layers, phases.
+    `inside` stands within each round of what the program repeats, of what is in no other: within layers, phases; it is
+    given the C++ of whether the round is behind all that is repeated, "" for never.
     """
 
     out: CppWriter
@@ -74,7 +76,8 @@ class ProgramCode:
     _trips: tuple[str, ...]
     _arguments: Mapping[str, str]
     _innermost: int
-    inside: Callable[[], AbstractContextManager[None]] = nullcontext
+    _ends_alone: bool
+    inside: Callable[[str], AbstractContextManager[None]] = nullcontext
     _whole: str = ""
 
     @staticmethod
@@ -105,7 +108,8 @@ class ProgramCode:
         counters = (*counters[:-1], innermost) if innermost else counters
         indices = _indices_of(levels, namer)
         deepest = max(1, *map(_depth, program))  # the first level is the program itself, once
-        code = ProgramCode(out, namer, turns, indices[-1], counters, levels, indices, (), (), arguments, deepest)
+        alone, given = bool(behind_layers(program)), (levels, indices, (), (), arguments, deepest)
+        code = ProgramCode(out, namer, turns, indices[-1], counters, *given, alone)
         # Of several trip counts that only the turn says the table has their product, too: HLS would multiply in it.
         known = [k for k in range(loops) if not code._followed(k)]
         differ = [k for k in known if len({nest.trips[k] for nest in turns}) > 1]
@@ -208,7 +212,7 @@ class ProgramCode:
                 if rounds != "1":
                     self._open(stack, self.namer.name("round"), "0", rounds, level.times)
                 if number == self._innermost:
-                    stack.enter_context(self.inside())
+                    stack.enter_context(self.inside(self._behind(level, index)))
                 if inner != index:
                     self._open(stack, inner, first, end, level.sizes)
             iterations = self._declare_trips()
@@ -226,6 +230,10 @@ class ProgramCode:
             yield
             if not single:
                 advance(out, [name for name, _ in counted], [_less(trip, "1") for _, trip in counted])
+
+    def _behind(self, level: _Level, index: str) -> str:
+        """That the running part of a level is what the program does behind all that it repeats."""
+        return f"{index} == {len(level.times) - 1}" if self._ends_alone and len(level.times) > 1 else ""
 
     def _indexed(self) -> list[tuple[_Level, str]]:
         return list(zip(self._levels, self._indices, strict=False))

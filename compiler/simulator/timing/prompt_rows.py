@@ -55,6 +55,7 @@ def chunk_program(
 
     if not any(isinstance(part, Repeat) or part.restarts for part in program):
         return each(program)
+
     def behind(body: Program) -> Program:
         return each(body) if of_rows is None else in_a_row([program_at(body, values) for values in every])
 

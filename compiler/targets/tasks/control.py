@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from compiler.graph.abreast import copy_name
+from compiler.graph.program import behind_layers
 from compiler.graph.task_graph import (
     AT_ONCE,
     CHOOSE,
@@ -35,7 +36,7 @@ def control_streams(tasks: TaskGraph) -> Iterator[tuple[str, str]]:
     assert tasks.control is not None
     for task in tasks.tasks:
         for copy in range(tasks.copies(task.name)):
-            yield go_type(task, tasks.control.rows), go_name(copy_name(task.name, copy))
+            yield go_type(tasks.of_copy(task, copy), tasks.control.rows), go_name(copy_name(task.name, copy))
     yield from ((done_type(store, tasks), done_name(store)) for store in tasks.control.reporting)
     if tasks.control.rows > 1 and tasks.control.given is not None:
         yield "int", given_name(tasks.control.given)
@@ -142,11 +143,16 @@ def _emit_words(tasks: Sequence[Task], design: TaskGraph, out: CppWriter) -> Non
 
 
 def _words(task: Task, tasks: TaskGraph) -> Iterator[str]:
-    """That start the task, and copies of it that have rows of the chunk."""
+    """That start the task, and copies of it that have rows of the chunk; one that does what is behind layers for all
+    rows is told of all.
+    """
     copies = tasks.copies(task.name)
     if copies == 1:
         yield f"{go_name(task.name)}.write(rows);"
         return
     for copy in range(copies):
+        if copy == 0 and behind_layers(task.program):
+            yield f"{go_name(task.name)}.write(rows);"
+            continue
         word = f"{go_name(copy_name(task.name, copy))}.write((rows + {copies - 1 - copy}) / {copies});"
         yield f"if (rows > {copy}) {word}" if copy else word

@@ -8,14 +8,16 @@ from math import prod
 
 from compiler.graph.abreast import ONCE, SEVERAL, copy_name
 from compiler.graph.itensor import ITensor
-from compiler.graph.program import Access, Program, Side, arguments_of
+from compiler.graph.program import Access, Program, Side, arguments_of, behind_layers
 from compiler.graph.task_graph import Buffer, Task, TaskGraph, go_name
 from compiler.targets.nest_code import gate_condition, pipelined_nest
-from compiler.targets.parameters import OWN, launch_arguments, of_chunks, task_parameters
+from compiler.targets.parameters import ALONE, BESIDE, EVERY, NTH, OWN, launch_arguments, of_chunks, task_parameters
 from compiler.targets.program_code import ProgramCode
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.tokens import is_packed, part_names, token_type
 from compiler.targets.writer import CppWriter, Namer
+
+ALWAYS = "true"
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ class Frame:
         if self.tasks.abreast.passing.get(access.stream) != "shared":
             return
         for row in range(1, self.tasks.abreast.side_by_side):
-            with self.out.block(f"if (rows - row > {row})"):
+            with self.out.block(f"if ({BESIDE} > {row})"):
                 self.put(access, self.named(task, copy_name(access.stream, row)), value)
 
     @property
@@ -142,23 +144,42 @@ class Frame:
 
     def each_row_inside(
         self, task: Task, writes: Sequence[Access] | None = None, *, told: bool = True
-    ) -> Callable[[], AbstractContextManager[None]]:
+    ) -> Callable[[str], AbstractContextManager[None]]:
         """What opens the loop over the rows of a chunk inside that over layers, around these writes, or all; `told`:
-        what is inside uses what the task is told of a row.
+        what is inside uses what the task is told of a row. It is given when that is behind layers (`ProgramCode`).
         """
         return partial(self._each_row, task, writes, told=told) if self.rows > 1 and task.by_layer else nullcontext
 
     @contextmanager
-    def _each_row(self, task: Task, writes: Sequence[Access] | None = None, *, told: bool = True) -> Generator[None]:
-        in_turns, at_once = self.rows_in_turns(task), self.rows_at_once(task, writes)
-        with self.out.block(f"for (int row = 0; row < rows; {f'row += {at_once}' if at_once > 1 else '++row'})"):
-            self.out.pragma("loop_flatten off")
-            self.out.pragma(f"loop_tripcount min=1 max={self.rows} avg=1")
-            if in_turns > 1:
-                self.out.line(f"const int {SEVERAL} = rows - row < {at_once} ? rows - row : {at_once};")
+    def _each_row(
+        self, task: Task, writes: Sequence[Access] | None = None, behind: str = "", *, told: bool = True
+    ) -> Generator[None]:
+        """Where some are side by side, what is `behind` layers is done as if each row were alone."""
+        out, at_once, alone = self.out, self.rows_at_once(task, writes), behind if self.tasks.abreast.rows > 1 else ""
+        own, count, step, left = "row", "rows", f"row += {at_once}" if at_once > 1 else "++row", "rows - row"
+        if alone == ALWAYS:
+            step, left = "++row", "1"
+        elif alone:
+            out.line(f"const bool {ALONE} = {alone};")
+            own, count, left = NTH, f"({ALONE} ? {self.every(task)} : rows)", f"({ALONE} ? 1 : rows - row)"
+            step = f"{NTH} += {ALONE} ? 1 : {at_once}" if at_once > 1 else f"++{NTH}"
+        with out.block(f"for (int {own} = 0; {own} < {count}; {step})"):
+            out.pragma("loop_flatten off")
+            out.pragma(f"loop_tripcount min=1 max={self.rows} avg=1")
+            if own != "row":
+                out.line(f"const int row = {ALONE} ? 0 : {NTH};")
+            if self.rows_in_turns(task) > 1:
+                out.line(f"const int {SEVERAL} = {left} < {at_once} ? {left} : {at_once};")
+            if any(self.tasks.abreast.passing.get(a.stream) == "shared" for a in task.writes):
+                out.line(f"const int {BESIDE} = {left};")
             for argument in self._arguments(task) if told else ():
-                self.out.line(f"const int {argument} = told[row];")
+                out.line(f"const int {argument} = told[{own}];")
             yield
+
+    def every(self, task: Task) -> str:
+        """C++ of how many rows the chunk has, in the function of a task, a copy of which has some of them."""
+        apart = task.name in self.tasks.abreast.copied and self.tasks.abreast.side_by_side > 1
+        return EVERY if apart and behind_layers(task.program) else "rows"
 
     def _arguments(self, task: Task) -> list[str]:
         """C++ of what the task is told."""
@@ -208,10 +229,14 @@ class Frame:
         go = self.named(task, go_name(task.name))
         own, arguments = names[: names.index(go)], [namer.name(name) for name in self._arguments(task)]
         if self.rows > 1:
-            with self.out.block(f"while (const int rows = {go}.read())"):
+            every = self.every(task)
+            with self.out.block(f"while (const int {every} = {go}.read())"):
+                if every != "rows":
+                    sides = self.tasks.abreast.side_by_side
+                    self.out.line(f"const int rows = ({every} + {sides - 1}) / {sides};")
                 if arguments:
                     self.out.line(f"int told[{self.rows}];")
-                    with self.out.block("for (int row = 0; row < rows; ++row)"):
+                    with self.out.block(f"for (int row = 0; row < {every}; ++row)"):
                         self.out.pragma(f"loop_tripcount min=1 max={self.rows} avg=1")
                         self.out.pragma("pipeline II=1")
                         self.out.line(f"told[row] = {go}.read();")

@@ -24,6 +24,7 @@ from compiler.graph.program import (
     Program,
     Repeat,
     arguments_of,
+    behind_layers,
     nests,
     program_at,
     tokens,
@@ -33,7 +34,7 @@ from compiler.targets.nest_code import gate_condition, guarded, pipelined_nest, 
 from compiler.targets.parameters import launch_arguments
 from compiler.targets.parameters import row_credit as row_credit_of
 from compiler.targets.program_code import bound_trip
-from compiler.targets.tasks.frame import Frame
+from compiler.targets.tasks.frame import ALWAYS, Frame
 from compiler.targets.tokens import is_packed
 from compiler.targets.writer import CppWriter, Namer
 
@@ -61,7 +62,8 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
 @dataclass(frozen=True)
 class _Turn:
     """A load of what one nest writes. Its words lie from `begin` on, and `words` further in each of the `rounds`, which
-    `number` counts if there are several. `phase` is that whose rows, and `section` that whose rounds it is one of.
+    `number` counts if there are several. `phase` is that whose rows, and `section` that whose rounds it is one of;
+    `behind` all that is repeated or not.
     """
 
     part: LoadTask
@@ -71,6 +73,7 @@ class _Turn:
     number: str
     words: int
     begin: int
+    behind: bool
 
     def place(self, number: str) -> str:
         """The first of its words in that round, as C++; "" for 0."""
@@ -79,13 +82,14 @@ class _Turn:
 
 
 def _turns_of(frame: Frame, task: LoadTask, namer: Namer) -> Iterator[_Turn]:
-    begin = 0
+    begin, last = 0, list(behind_layers(task.turns))
     for section, (rounds, groups) in enumerate(_rounds_of(task.turns)):
+        behind = bool(last) and groups == [last]
         phases = [[_part(frame, task, nest) for nest in group] for group in groups]
         words, number = sum(p.dma.words for parts in phases for p in parts), namer.name("round") if rounds > 1 else ""
         for phase, parts in enumerate(phases):
             for part in parts:
-                yield _Turn(part, section, phase, rounds, number, words, begin)
+                yield _Turn(part, section, phase, rounds, number, words, begin, behind)
                 begin += part.dma.words
         begin += (rounds - 1) * words
 
@@ -103,7 +107,8 @@ def _emit_turns(frame: Frame, task: LoadTask, params: Sequence[str], namer: Name
             for _, phase in groupby(section, lambda turn: turn.phase):
                 group = list(phase)
                 told = task.dma.place is not None or any(turn.part.timing.bounds for turn in group)
-                with frame.each_row_inside(task, [a for turn in group for a in turn.part.writes], told=told)():
+                each_row = frame.each_row_inside(task, [a for turn in group for a in turn.part.writes], told=told)
+                with each_row(ALWAYS if group[0].behind else ""):
                     for turn in group:
                         part = turn.part
                         own = (*params[:reads], stream_of[part.writes[0].stream], *params[behind:])
@@ -125,7 +130,8 @@ def _behind_turn(frame: Frame, task: LoadTask, turns: Sequence[_Turn], turn: _Tu
     of_round = [other for other in turns if other.section == turn.section]
     if phase_ends and frame.rows > 1 and task.by_layer:
         group = [other for other in of_round if other.phase == turn.phase]
-        row = f"row + {frame.rows_at_once(task, [a for other in group for a in other.part.writes])}"
+        at_once = frame.rows_at_once(task, [a for other in group for a in other.part.writes])
+        row = f"row + {1 if turn.behind else at_once}"
         found.append((f"{row} < rows", group[0], row, turn.number))
     if round_ends and turn.number:
         found.append((f"{turn.number} < {turn.rounds - 1}", of_round[0], "0", f"({turn.number} + 1)"))
@@ -315,7 +321,7 @@ def _each_run(frame: Frame, task: DmaTask, walk: "_MemoryWalk") -> Generator[Non
             if trip > 1:
                 stack.enter_context(frame.out.block(f"for (int {name} = 0; {name} < {trip}; ++{name})"))
             if number == 0:
-                stack.enter_context(frame.each_row_inside(task)())
+                stack.enter_context(frame.each_row_inside(task)(""))
         yield
 
 
