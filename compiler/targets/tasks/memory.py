@@ -191,10 +191,13 @@ def _part(frame: Frame, task: LoadTask, nest: LoopNest) -> LoadTask:
     """A load of what one nest writes, of one round where there are several, which reads its words alone: as many for a
     token as that is wide.
     """
-    timing, streamed = replace(task.timing, trips=nest.trips, bounds=nest.bounds), frame.itensor(nest.writes[0])
+    bounds, streamed = nest.bounds, frame.itensor(nest.writes[0])
     if (moved := tokens((nest,), "writes", nest.writes[0].stream)) < streamed.tokens:
         (*ones, lanes) = streamed.element
         streamed = ITensor((*ones, lanes), streamed.dtype, (Loop(moved, lanes, len(ones)),))
+        each = moved // nest.trips[0]  # tokens of an iteration of the loop that follows an argument
+        bounds = tuple(BoundLoop(0, b.argument, each * b.fixed, each * b.each) for b in bounds)
+    timing = replace(task.timing, trips=nest.trips, bounds=bounds)
     words = -(-streamed.width // task.dma.word_bits)
     dma = replace(task.dma, layout=streamed.without_rereads(), words_per_token=words)
     return replace(task, timing=timing, turns=(), writes=nest.writes, dma=dma, streamed=streamed)
