@@ -107,7 +107,7 @@ def verify_design(design: Design) -> None:
 
 def verify_engines(design: Design) -> None:
     """Tasks of an engine stand in its kernel, do the same to tokens of one layout, have no other engine, and come after
-    those whose results they need.
+    those whose results they need; those behind layers after some of these.
     """
     graph, position = design.graph, {op.name: n for n, op in enumerate(design.graph.ops)}
     at: dict[str, str] = {}
@@ -129,6 +129,9 @@ def verify_engines(design: Design) -> None:
                 )
         if any(position[one] > position[other] for one, other in pairwise(turns)):
             raise VerificationError(f"@{name} must serve its tasks in the order in which they stand")
+        outside = [op in graph.outside for op in turns]
+        if outside[0] or outside != sorted(outside) or not {*graph.outside} & {*turns} <= graph.behind:
+            raise VerificationError(f"@{name} must serve tasks of layers, then only what is behind these")
 
 
 def verify_joint(design: Design) -> None:

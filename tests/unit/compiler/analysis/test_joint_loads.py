@@ -4,22 +4,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 
+import numpy as np
 import pytest
 from layered_networks import folded_layers, folded_whole, with_outside
 from plans import U55C
 from small_graphs import chain
 
 from compiler.analysis.fifo import BRIDGE_DEPTH
-from compiler.analysis.joint_loads import hindrance_behind
 from compiler.analysis.ports import kernel_ports
 from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import LinalgGraph, Operand
+from compiler.graph.program import iterations
 from compiler.graph.task_graph import LanesTask, LoadTask, TaskGraph
 from compiler.options import FifoStrategy, Knobs, TaskOverride
 from compiler.passes.design_passes import planned, planned_tasks
-from compiler.passes.join_loads import JoinLoads
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.certify import certify
+from compiler.targets.images import join, tensor_to_tokens
 
 KNOBS = Knobs(default_tile_size=8, overall_unroll=64, engines="shared", loads="joint")
 
@@ -91,31 +92,32 @@ def test_loads_that_can_not_be_one_stay(make: Callable[[], LinalgGraph], knobs: 
     assert bool(planned(make(), knobs, U55C).engines) == (knobs.engines == "shared")
 
 
-def test_what_is_behind_layers_comes_through_the_same_ports() -> None:
+def test_what_is_behind_layers_lies_behind_them_in_the_same_image() -> None:
     own, joint = built(folded_whole(3), replace(KNOBS, loads="own")), built(folded_whole(3))
-    load = loads(joint)["load_engine0_in1"]
+    load, folded_ = loads(joint)["load_engine0_in1"], planned(folded_whole(3), KNOBS, U55C)
+    assert folded_.engines["engine0"].turns == ("h0.fc", "h0.proj", "scores")
     assert load.dma.joint is not None
     assert load.dma.values == ("h0.up", "h0.down", "head")
-    assert [access.stream for access in load.writes] == ["engine0_in1", "scores_in1"]
+    assert [part.value for part in load.dma.joint.behind] == ["head"]
+    assert [access.stream for access in load.writes] == ["engine0_in1"]
     before = [task for name, task in loads(own).items() if name not in loads(joint)]
     assert load.dma.words == sum(task.dma.words for task in before)
     assert sum(kernel_ports(own)) - sum(kernel_ports(joint)) == 2
     assert "load_head" not in joint.task
+    *_, last = load.turns
+    assert iterations((last,)) == folded_.edges["scores_in1"].itensor.tokens
 
 
-def test_what_one_engine_s_load_brings_no_other_s_does() -> None:
-    """Each of two adders, which start as often as they can, could bring the head's scales."""
-    design = planned(folded_whole(3), KNOBS, U55C)
-    engine = design.engines["engine0"]
-    (index,), (op,) = engine.joint, engine.behind
-    assert hindrance_behind(design, engine, index, op) is None
-    other = engine._replace(turns=engine.turns[:1])
-    both = replace(design, engines={"engine0": engine, "engine1": other})
-    assert hindrance_behind(both, engine, index, op) == f"the load of another engine brings that of @{op}"
-    first = replace(design, engines={name: e._replace(behind=()) for name, e in both.engines.items()})
-    bare = {name: load._replace(packing=None) for name, load in design.loads.items()}
-    joined = JoinLoads(KNOBS).run(replace(first, loads=bare)).engines
-    assert [e.behind for e in joined.values()] == [(op,), ()]
+def test_an_image_has_all_layers_and_then_the_head() -> None:
+    """Token by token: in each layer what its turns use there, then once what the last turn does."""
+    layers, rng = 3, np.random.default_rng(0)
+    joint = loads(built(folded_whole(layers)))["load_engine0_in1"].dma.joint
+    assert joint is not None
+    parts = [part.layout for part in (*joint.parts, *joint.behind)]
+    weights = [rng.normal(size=layout.shape).astype(np.float32) for layout in parts]
+    up, down, head = (tensor_to_tokens(w, layout) for w, layout in zip(weights, parts, strict=True))
+    of_layers = [np.split(part, layers)[n].reshape(-1) for n in range(layers) for part in (up, down)]
+    np.testing.assert_array_equal(join(weights, joint), np.concatenate([*of_layers, head.reshape(-1)]))
 
 
 def with_turned_head(layers: int = 3) -> LinalgGraph:
@@ -140,42 +142,13 @@ def with_lanes(engine: int, head: int, slices: int = 1) -> Knobs:
     return replace(WIDE, slices=slices, overrides=tuple(TaskOverride(op, unroll=n) for op, n in lanes.items()))
 
 
-@pytest.mark.parametrize(("lanes", "words"), [((128, 128), [1, 1]), ((128, 64), [2, 1]), ((64, 128), [1, 2])])
+@pytest.mark.parametrize("head", [128, 64])
 @pytest.mark.parametrize("slices", [1, 2])
-def test_tokens_of_half_or_twice_as_many_bits_share_words(
-    lanes: tuple[int, int], words: list[int], slices: int
-) -> None:
-    """The narrower fill a word of each port, the wider two, which are put together where an engine's slices read them;
-    each load goes on where the other ends.
-    """
-    tasks = built(with_turned_head(), with_lanes(*lanes, slices))
-    load = loads(tasks)["load_engine0_in1"]
-    streams = [tasks.stream[access.stream] for access in load.writes]
-    assert load.dma.values == ("h0.up", "h0.down", "head")
-    assert [stream.width // load.dma.word_bits for stream in streams] == [1, words[1]]
-    widened = [task.pieces for task in tasks.tasks if isinstance(task, LanesTask) and task.pieces > 1]
-    assert widened == ([words[0]] * slices if words[0] > 1 else [])
-    assert load.dma.words * load.dma.word_bits == sum(stream.tokens * stream.width for stream in streams)
-    assert load.words == load.dma.words  # an iteration for each
-    assert simulate(tasks, U55C, buckets=0).deadlock is None
-
-
-@pytest.mark.parametrize("head", [32, 16])
-def test_tokens_that_would_leave_ports_idle_have_ports_of_their_own(head: int) -> None:
-    tasks = built(with_turned_head(), with_lanes(128, head))
+def test_a_head_that_fits_no_engine_has_ports_of_its_own(head: int, slices: int) -> None:
+    tasks = built(with_turned_head(), with_lanes(128, head, slices))
     assert loads(tasks)["load_engine0_in1"].dma.values == ("h0.up", "h0.down")
     assert "load_head" in loads(tasks)
-
-
-@pytest.mark.parametrize("ports", range(4, 12))
-def test_ports_of_unequal_tokens_divide_the_words_of_each(ports: int) -> None:
-    few = replace(U55C, hbm=replace(U55C.hbm, kernel_ports=ports))
-    tasks = planned_tasks(with_turned_head(), with_lanes(128, 64), few)
-    tasks.verify()
-    load = loads(tasks)["load_engine0_in1"]
-    assert load.dma.values[-1] == "head"
-    assert load.dma.channels in (1, 2, 4)
-    assert simulate(tasks, few, buckets=0).deadlock is None
+    assert simulate(tasks, U55C, buckets=0).deadlock is None
 
 
 STRATEGIES: tuple[FifoStrategy, ...] = ("conservative", "normal", "whole")

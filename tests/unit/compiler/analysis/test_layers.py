@@ -3,16 +3,19 @@
 from dataclasses import replace
 
 import pytest
-from layered_networks import folded_layers, products, with_outside
+from layered_networks import folded_layers, products, with_op, with_outside
+from small_graphs import matmul
 
 from compiler.analysis.build import task_graph
 from compiler.analysis.estimate import estimate
 from compiler.errors import VerificationError
-from compiler.graph.design import Design
+from compiler.graph.design import Design, Engine
 from compiler.graph.itensor import ITensor
 from compiler.graph.layers import folded
+from compiler.graph.linalg_graph import Value
 from compiler.graph.program import LoopNest, Repeat, single_runs
 from compiler.graph.task_graph import DmaTask, LoadTask, TaskGraph
+from compiler.ir.checks import verify_engines
 from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import planned, planned_tasks
 from compiler.platforms.platform import load_platform
@@ -117,11 +120,34 @@ def whole_of(knobs: Knobs, vocabulary: int = 32) -> Design:
     return planned(graph, knobs, U55C)
 
 
-def test_no_engine_serves_what_is_outside_of_layers() -> None:
+def test_an_engine_serves_what_is_behind_layers_once_behind_them() -> None:
     """A third product has the very loops of the first."""
     design = whole_of(SHARED)
-    assert [engine.turns for engine in design.engines.values()] == [("h0.fc", "h0.proj")]
+    assert [engine.turns for engine in design.engines.values()] == [("h0.fc", "h0.proj", "scores")]
     assert design.nests["scores"] == design.nests["h0.fc"]
+    engine = task_graph(design).task["engine0"]
+    layers, last = engine.turns
+    assert isinstance(layers, Repeat)
+    assert isinstance(last, LoopNest)
+    assert (layers.times, last) == (LAYERS, layers.body[0])
+
+
+def test_what_is_in_front_of_layers_has_lanes_of_its_own() -> None:
+    """A product like those of layers, of what the first one reads."""
+    whole = with_outside(LAYERS, vocabulary=32)
+    front = matmul("embed", 4, 16, 16, "token", "first", "x")
+    values = (*(v for v in whole.values if v.name != "place"), Value("first", (16, 16), "f32", "param", "first"))
+    graph = folded(with_op(replace(whole, values=values), "embed", **vars(front)))
+    assert graph is not None
+    assert graph.outside == ("embed", "scores", "best")
+    assert graph.behind == {"scores", "best"}
+    design = planned(graph, SHARED, U55C)
+    assert [engine.turns for engine in design.engines.values()] == [("h0.fc", "h0.proj", "scores")]
+    with pytest.raises(VerificationError, match="@engine0 must serve tasks of layers, then only what is behind these"):
+        first = {"engine0": Engine(0, ("embed", "h0.fc"))}
+        verify_engines(replace(design, engines=first))
+    with pytest.raises(VerificationError, match="@engine0 must serve tasks of layers"):
+        verify_engines(replace(design, engines={"engine0": Engine(0, ("scores",))}))
 
 
 @pytest.mark.parametrize("knobs", [Knobs(), SHARED, Knobs(fifo="whole")], ids=["own lanes", "an engine", "whole"])
@@ -129,7 +155,7 @@ def test_what_is_outside_of_layers_runs_once_and_a_launch_ends(knobs: Knobs) -> 
     tasks = task_graph(whole_of(knobs))
     tasks.verify()
     once = {"embed", "scores", "best", "fork_h0_out", "convert_h0_out_to_scores_in0"} & tasks.task.keys()
-    assert len(once) == 5 - (knobs == SHARED)  # an engine makes it in the order in which it is read
+    assert len(once) == 5 - 2 * (knobs == SHARED)  # an engine makes the scores, in the order in which they are read
     assert all(tasks.task[name].timing.restarts == 0 for name in once)
     moved = {task.dma.value: task for task in tasks.transfers}
     assert (moved["head"].dma.layout.shape, moved["token"].dma.layout.shape) == ((16, 32), (5, 4, 16))

@@ -134,16 +134,19 @@ def test_parts_follow_one_another_in_each_round(layers: list[ITensor], rounds: i
         assert np.array_equal(tensor, got)
 
 
-def test_what_lies_behind_all_rounds_has_the_bits_of_its_own_type() -> None:
-    layer, last = ITensor((2, 2), "i4", (Loop(2, 2, 1),)), ITensor((1, 2), "i8", (Loop(2, 2, 1), Loop(2, 1, 0)))
+@pytest.mark.parametrize("dealt", [None, Dealt(2, 1, 2)], ids=["whole", "in pieces"])
+def test_what_lies_behind_all_rounds_is_there_once(dealt: Dealt | None) -> None:
+    """Dealt out as the others are: it passes the same stream."""
+    layer, last = ITensor((2, 2), "i4", (Loop(2, 2, 1),)), ITensor((2, 2), "i4", (Loop(2, 2, 1), Loop(3, 2, 0)))
     each = long_itensor(layer, 3)
     tensors = [content(each, 1), content(each, 2), content(last, 3)]
-    joint = Joint(3, (Part("a", each), Part("b", each)), (Part("last", last),))
-    rounds = join(tensors[:2], joint._replace(behind=()))
-    bytes_behind = tokens_by_definition(tensors[2], last).reshape(-1).view(np.uint8)
-    nibbles = np.stack([bytes_behind & 15, bytes_behind >> 4], axis=1).reshape(-1).astype(np.int8)
+    joint = Joint(3, (Part("a", each), Part("b", each)), (Part("last", last),), dealt=dealt)
+    rounds, alone = (
+        join(some, Joint(count, parts, dealt=dealt))
+        for some, count, parts in ((tensors[:2], 3, joint.parts), (tensors[2:], 1, joint.behind))
+    )
     joined = join(tensors, joint)
-    assert np.array_equal(joined, np.concatenate([rounds.reshape(-1), (nibbles ^ 8) - 8]))
+    assert np.array_equal(joined, np.concatenate([rounds.reshape(-1), alone.reshape(-1)]))
     for tensor, got in zip(tensors, split(joined, joint), strict=True):
         assert np.array_equal(tensor, got)
 

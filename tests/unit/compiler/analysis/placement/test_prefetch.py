@@ -107,7 +107,7 @@ def test_parts_of_dealt_tokens_wait_beside_their_slices() -> None:
         slices=2,
         overrides=tuple(TaskOverride(op, unroll=n) for op, n in lanes.items()),
     )
-    graph = folded(with_outside(4, rows=1, hidden=512, inner=1024))
+    graph = folded(with_outside(4, rows=1, hidden=512, inner=1024, vocabulary=512))
     assert graph is not None
     tasks = planned_tasks(graph, knobs, U55C)
     depths = prefetch_depths(tasks, U55C, 1 << 30)
