@@ -43,6 +43,33 @@ void move_bits(const FROM& from, int low, TO& token, int to) {
   Words<TO>::at(token, to / Words<TO>::BITS).range(T + BITS - 1, T) = bits;
 }
 
+// One word of bits behind those of others, of which the first leave the whole: in pieces that no word splits.
+template <int COUNT, typename WHOLE, int P>
+void shift_words_in(WHOLE& whole, const ap_uint<P>& part) {
+#pragma HLS inline
+  const int W = Words<WHOLE>::BITS, BITS = chunk_bits(P) < W ? chunk_bits(P) : W, BEHIND = COUNT * W - P;
+  for (int to = 0; to < BEHIND; to += BITS) {
+#pragma HLS unroll
+    move_bits<BITS>(whole, to + P, whole, to);
+  }
+  for (int low = 0; low < P; low += BITS) {
+#pragma HLS unroll
+    move_bits<BITS>(part, low, whole, BEHIND + low);
+  }
+}
+
+template <int W, std::size_t N, int P>
+void shift_in(hls::vector<ap_uint<W>, N>& whole, const ap_uint<P>& part) {
+#pragma HLS inline
+  shift_words_in<int(N)>(whole, part);
+}
+
+template <int W, int M, int N, int P>
+void shift_in(WideToken<ap_uint<W>, M, N>& whole, const ap_uint<P>& part) {
+#pragma HLS inline
+  shift_words_in<M * N>(whole, part);
+}
+
 // The elements of a token.
 template <typename TOKEN, typename T, int N>
 void unpack_elements(const TOKEN& token, T (&elements)[N]) {

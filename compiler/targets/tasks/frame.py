@@ -121,11 +121,15 @@ class Frame:
     def send(self, task: Task, access: Access, stream: str, value: str) -> None:
         """Write a token; of what several rows side by side share, to the streams of all of them."""
         self.put(access, stream, value)
-        if self.tasks.abreast.passing.get(access.stream) != "shared":
+        if not self._is_shared(access):
             return
         for row in range(1, self.tasks.abreast.side_by_side):
             with self.out.block(f"if ({BESIDE} > {row})"):
                 self.put(access, self.named(task, copy_name(access.stream, row)), value)
+
+    def _is_shared(self, access: Access) -> bool:
+        """Whether rows side by side share the tokens."""
+        return self.tasks.abreast.passing.get(access.stream) == "shared"
 
     @property
     def rows(self) -> int:
@@ -155,22 +159,23 @@ class Frame:
         self, task: Task, writes: Sequence[Access] | None = None, behind: str = "", *, told: bool = True
     ) -> Generator[None]:
         """Where some are side by side, what is `behind` layers is done as if each row were alone."""
-        out, at_once, alone = self.out, self.rows_at_once(task, writes), behind if self.tasks.abreast.rows > 1 else ""
+        out, at_once, every = self.out, self.rows_at_once(task, writes), self.every(task)
         own, count, step, left = "row", "rows", f"row += {at_once}" if at_once > 1 else "++row", "rows - row"
-        if alone == ALWAYS:
+        if behind == ALWAYS:
             step, left = "++row", "1"
-        elif alone:
-            out.line(f"const bool {ALONE} = {alone};")
-            own, count, left = NTH, f"({ALONE} ? {self.every(task)} : rows)", f"({ALONE} ? 1 : rows - row)"
+        elif behind and (at_once > 1 or every != count):
+            out.line(f"const bool {ALONE} = {behind};")
+            own, left = NTH, f"({ALONE} ? 1 : rows - {NTH})"
+            count = count if every == count else f"({ALONE} ? {every} : {count})"
             step = f"{NTH} += {ALONE} ? 1 : {at_once}" if at_once > 1 else f"++{NTH}"
         with out.block(f"for (int {own} = 0; {own} < {count}; {step})"):
             out.pragma("loop_flatten off")
             out.pragma(f"loop_tripcount min=1 max={self.rows} avg=1")
-            if own != "row":
+            if own != "row" and any("row" in p.row for p in task_parameters(task, self.tasks, self.name)):
                 out.line(f"const int row = {ALONE} ? 0 : {NTH};")
             if self.rows_in_turns(task) > 1:
                 out.line(f"const int {SEVERAL} = {left} < {at_once} ? {left} : {at_once};")
-            if any(self.tasks.abreast.passing.get(a.stream) == "shared" for a in task.writes):
+            if self.tasks.abreast.side_by_side > 1 and any(self._is_shared(a) for a in task.writes):
                 out.line(f"const int {BESIDE} = {left};")
             for argument in self._arguments(task) if told else ():
                 out.line(f"const int {argument} = told[{own}];")

@@ -40,7 +40,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         (replace(JOINT, hbm_channels=2), {"engine"}),
         (Knobs(default_tile_size=4, overall_unroll=8, overrides=(TURNED,)), {"converter"}),
     ],
-    ids=["own lanes", "engines serve layers alone", "one load for layers and head", "made in another order"],
+    ids=["own lanes", "an engine for layers and head", "one load for them", "made in another order"],
 )
 def test_a_launch_computes_what_is_outside_of_layers_once(knobs: Knobs, kinds: set[str], tmp_path: Path) -> None:
     whole = made_with(knobs, tmp_path / "made")
@@ -75,11 +75,19 @@ def test_a_launch_is_told_the_rows_that_it_begins_with(made: Made, tmp_path: Pat
     [
         edit_in("load_engine0_in1", "(192, 24)", "(191, 24)"),
         edit_in("load_engine0_in1", "(192, 24)", "(0, 24)"),
-        edit_in("load_engine0_in1", "out_1.write", "out.write"),
+        edit_in("engine0_route0", "{false, false, true}", "{false, true, true}"),
+        edit_in("engine0_results", "{false, false, true}", "{true, false, true}"),
+        edit_in("engine0", "{0, 2, 3}", "{0, 2, 2}"),
     ],
-    ids=["a word before the head's", "the first layer's weights", "to the engine"],
+    ids=[
+        "a word before the head's",
+        "the first layer's weights",
+        "the head's rows in a layer",
+        "a layer's result for the head's",
+        "an engine without the head's turn",
+    ],
 )
-def test_what_a_load_brings_behind_layers_is_the_heads(edit: Edit, tmp_path: Path) -> None:
+def test_what_is_done_behind_layers_is_the_heads(edit: Edit, tmp_path: Path) -> None:
     assert is_caught(made_with(JOINT, tmp_path / "made"), tmp_path, edit)
 
 

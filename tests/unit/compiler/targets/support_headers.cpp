@@ -68,6 +68,20 @@ void wide() {
   for (int e = 0; e < 32; ++e) expect(joined[e] == ap_int<8>(e) && joined.parts[e / 16][e % 16] == joined[e], "wide", e, 0);
 }
 
+// Pieces that are put together are those of the whole, the first in front.
+template <typename WHOLE, typename PART, int E, int N>
+void put_together(const char* what) {
+  WHOLE whole(0);
+  for (int piece = 0; piece < N / E; ++piece) {
+    ap_int<4> elements[E];
+    for (int e = 0; e < E; ++e) elements[e] = ap_int<4>((piece * E + e) * 7 % 13);
+    shift_in(whole, pack_elements<PART>(elements));
+  }
+  ap_int<4> found[N];
+  unpack_elements(whole, found);
+  for (int e = 0; e < N; ++e) expect(found[e] == ap_int<4>(e * 7 % 13), what, e, 0);
+}
+
 int main() {
   for (int a = -128; a < 128; ++a)
     for (int b = -128; b < 128; ++b)
@@ -88,6 +102,12 @@ int main() {
   deal<16, ap_uint<64>, ap_uint<32>, 16>("deal 16 int4");
   deal<4, hls::vector<ap_uint<32>, 4>, ap_uint<64>, 32>("deal 32 int4");
   deal<16, WideToken<ap_uint<32>, 2, 2>, hls::vector<ap_uint<32>, 2>, 32>("deal 32 int4 in two parts");
+  put_together<ap_uint<64>, ap_uint<16>, 4, 16>("put together 16 int4");
+  put_together<hls::vector<ap_uint<512>, 4>, ap_uint<256>, 64, 512>("put together 512 int4 of 64");
+  put_together<hls::vector<ap_uint<512>, 4>, ap_uint<1024>, 256, 512>("put together 512 int4 of 256");
+  put_together<hls::vector<ap_uint<32>, 6>, ap_uint<96>, 24, 48>("put together 48 int4 of 24");
+  put_together<WideToken<ap_uint<512>, 1, 2>, ap_uint<256>, 64, 256>("put together 256 int4 of 64, in two parts");
+  put_together<WideToken<ap_uint<512>, 2, 2>, hls::vector<ap_uint<512>, 2>, 256, 512>("put together 512 int4 of 256");
   wide();
   round_trip<bool, ap_uint<7>, 7, 1, 1>("7 bits");
   round_trip<bool, ap_uint<96>, 96, 1, 1>("96 bits");

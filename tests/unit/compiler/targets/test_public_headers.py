@@ -124,9 +124,11 @@ def test_whole_replies_parse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     load = text.partition("void load_engine0_in1(")[2].partition("\n}\n")[0]
     first, *turns = re.findall(r"read_request\(([^;]*)\);|\b(memory0\.read)\(\)", load)
     assert first == ("0, 96", "")
-    of_rows, of_phase, last = turns[::2]
+    of_rows, of_phase, of_layer, behind = turns[::2]
     assert of_rows[0] == "row + 4 < rows ? round * 256 : round * 256 + 96, row + 4 < rows ? 96 : 32"
     assert of_phase[0] == "row + 4 < rows ? round * 256 + 96 : round * 256 + 128, row + 4 < rows ? 32 : 128"
-    assert "round < 1 ? (round + 1) * 256 : 0" in last[0]
-    assert turns[1::2] == [("", "memory0.read")] * 3
+    assert "round < 1 ? (round + 1) * 256 : 512" in of_layer[0]
+    assert "round < 1 ? 96 : told[0] * 48 + 48" in of_layer[0]
+    assert behind[0] == "row + 1 < rows ? 512 : 0, row + 1 < rows ? told[row + 1] * 48 + 48 : 0"
+    assert turns[1::2] == [("", "memory0.read")] * 4
     check_syntax(design / "hls")
