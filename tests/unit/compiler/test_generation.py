@@ -210,7 +210,7 @@ def test_the_host_packs_weights_that_lie_in_one_image(ports: int, tmp_path: Path
     with importing_here():
         made = prepare(model, options, knobs, board, tmp_path / "cache", silent)
     images = [image for image in load_design(made.design).images.values() if image.parts]
-    assert {len(image.parts) for image in images} >= {4}
+    assert {len(image.parts) for image in images} >= {5}  # a layer's, and the head's
     dataflow = json.loads((made.design / "dataflow.json").read_text())
     assert dataflow["control"]["rows"] == PROMPT_ROWS
     assert dataflow["control"]["held"]
@@ -257,7 +257,7 @@ def test_rows_side_by_side_reply_as_one_by_one(model: str, rows: int, slices: in
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "rows", "slices", "unroll", "each"),
-    [("gpt2", 1, 1, 1024, 1), ("gpt2", 3, 1, 1024, 3), ("gpt2", 4, 2, 512, 2), ("llama", 4, 1, 1024, 2)],
+    [("gpt2", 1, 1, 1024, 1), ("gpt2", 3, 1, 1024, 3), ("gpt2", 4, 2, 256, 2), ("llama", 4, 1, 1024, 2)],
 )
 def test_weights_that_come_in_words_reply_as_those_in_tokens(
     model: str, rows: int, slices: int, unroll: int, each: int, tmp_path: Path

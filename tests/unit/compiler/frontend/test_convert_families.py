@@ -177,7 +177,7 @@ def test_a_head_gives_the_token_of_pytorch(family: str, precision: Precision, ma
     caps = [op for op in graph.ops if op.body is not None and any(s.name == "math.tanh" for s in op.body.ops)]
     assert bool(caps) == (family == "gemma2")
     weight = next(v for v in graph.values if v.source == "head.weight")
-    assert weight.dtype == ("f32" if precision == "f32" else "i8")
+    assert weight.dtype == {"f32": "f32", "w8a8": "i8", "w4a8": "i4"}[precision]  # i4: two digits
 
 
 @pytest.mark.parametrize("family", ["gpt2", "gemma2"])

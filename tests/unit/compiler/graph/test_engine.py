@@ -89,6 +89,11 @@ def test_lanes_go_to_the_innermost_dimensions_of_their_role():
     assert unroll_by_role(CUT, CUT.loops, {Role("parallel", (True, True)): 2}) is None
 
 
+def test_one_dimension_holds_all_lanes_of_a_role_before_they_are_split():
+    for columns, unroll in (((4, 2), (4, 1)), ((8, 6), (4, 1)), ((2, 8), (1, 4)), ((2, 2), (2, 2)), ((6, 2), (2, 2))):
+        assert unroll_by_role(CUT, (1, *columns, 1, 1), {COLUMNS: 4}) == (1, *unroll, 1, 1)
+
+
 def test_lanes_of_one_role_in_another_order_lie_otherwise():
     turned = replace(CUT, inputs=(CUT.inputs[0], Operand("w", (3, 4, 2, 1))))
     assert layout(turned, (1, 2, 8, 1, 1))[1] == ((COLUMNS, 8), (COLUMNS, 2))

@@ -30,6 +30,7 @@ NETWORKS: dict[str, Callable[[], dict[str, Design]]] = {
     "whole": lambda: plans(folded_whole(), KNOBS),
 }
 ENGINE = r"@engine0 serves \[@up, @down\]"
+BEHIND = r"@engine0 serves \[@h0.fc, @h0.proj, @scores\]"
 
 
 def read(text: str) -> Design:
@@ -196,17 +197,21 @@ REFUSED: dict[str, tuple[Callable[[], str], str]] = {
         lambda: with_depth(text_of("joint-size-fifos"), "m2_in1", 5),
         "input 1 of @engine0 comes through one FIFO, of one depth",
     ),
-    "a head that is loaded before its engine's weights": (
-        lambda: edited("behind-join-loads", r"joint \[1\] behind \[@scores\]", "joint [1] behind [@embed]"),
-        "@engine0 can not load for @embed behind its input 1: place is not a whole parameter",
+    "turns of layers behind that of the head": (
+        lambda: edited("behind-share-engines", BEHIND, "@engine0 serves [@scores, @h0.fc, @h0.proj]"),
+        "@engine0 must serve its tasks in the order in which they stand",
     ),
-    "what is of a layer behind all of them": (
-        lambda: edited("behind-join-loads", r"joint \[1\] behind \[@scores\]", "joint [1] behind [@h0.fc]"),
-        "@engine0 can not load for @h0.fc behind its input 1: @h0.fc takes turns itself",
+    "an engine of no layer": (
+        lambda: edited("behind-share-engines", r'outside \["embed", ', r'outside ["embed", "h0.fc", "h0.proj", '),
+        r"h0\.proj is outside of layers|h0\.fc is outside of layers",
     ),
-    "what comes behind no joint input": (
-        lambda: edited("behind-join-loads", r"joint \[1\] behind", "behind"),
-        "what lies behind comes through the one joint input of engine @engine0, each task once",
+    "what is behind layers by another product": (
+        lambda: edited("behind-join-loads", BEHIND, "@engine0 serves [@h0.fc, @h0.proj, @best]"),
+        "@engine0 can not serve @h0.fc and @best",
+    ),
+    "a joint load of what each layer reads": (
+        lambda: edited("behind-join-loads", r"joint \[1\]", "joint [0, 1]"),
+        "@engine0 can not have one load of its input 0: @h0.fc does not get input 0 straight from a load",
     ),
     "slices without their FIFOs": (
         lambda: edited("shared-size-fifos", r"serves (.*) depths", r"serves \1 slices 2 depths"),
