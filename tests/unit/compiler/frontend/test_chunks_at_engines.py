@@ -15,14 +15,14 @@ from compiler.errors import InvalidInputError
 from compiler.frontend.bundle import Bundle
 from compiler.frontend.models.gpt2_config import Gpt2Config
 from compiler.graph.abreast import APART, ONCE, copy_name
-from compiler.graph.program import Gate, Repeat, iterations, nests, tokens, walked
+from compiler.graph.program import Gate, Repeat, behind_layers, iterations, nests, of_layers, program_at, tokens, walked
 from compiler.graph.task_graph import CHOOSE, EngineTask, TaskGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned, planned_tasks
 from compiler.platforms.platform import Platform, load_platform
 from compiler.simulator.timing.design import TimedDesign, timed_design
 from compiler.simulator.timing.design_json import task_timing_from_json
-from compiler.simulator.timing.prompt_rows import ROWS
+from compiler.simulator.timing.prompt_rows import ROWS, rows_of
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.certify import certify
 
@@ -157,22 +157,27 @@ def test_what_a_design_says_of_rows_in_turns_has_to_fit(bundle: Bundle) -> None:
 
 @pytest.mark.parametrize("rows", [2, 5, PROMPT_ROWS])
 def test_rows_side_by_side_share_what_is_loaded(abreast: TaskGraph, rows: int) -> None:
-    """Copies move together what one task does for all rows; its weights come once for as many rows as are abreast."""
-    timed, side_by_side = timed_design(abreast, U55C), abreast.abreast
-    chunk = timed.at(({"position": 20, ROWS: rows},))
+    """Copies move together what one task does for all rows; its weights come once for as many rows as are abreast. What
+    is behind layers the first copy moves for each row alone.
+    """
+    timed, side_by_side, told = timed_design(abreast, U55C), abreast.abreast, {"position": 20, ROWS: rows}
+    chunk = timed.at((told,))
     for stream in chunk.streams:
         written = tokens(chunk.task[stream.source].program, "writes", stream.name)
         assert tokens(chunk.task[stream.target].program, "reads", stream.name) == written
-    alone = timed.at(({"position": 20},))
+    of_row = rows_of(told, "position")
     for stream in abreast.streams:
-        passing, count = side_by_side.passing.get(stream.name), abreast.copies(stream.name)
+        if (passing := side_by_side.passing.get(stream.name)) is None:
+            continue
+        program, count = abreast.task[stream.source].program, abreast.copies(stream.name)
         names = [copy_name(stream.name, k) for k in range(min(count, rows))]
         moved = [tokens(chunk.task[_source(chunk, name)].program, "writes", name) for name in names]
-        one = tokens(alone.task[stream.source].program, "writes", stream.name)
-        if passing in ONCE:
-            assert moved == [len(range(k, rows, side_by_side.rows)) * one for k in range(len(names))]
-        elif passing is not None:
-            assert moved == [len(range(k, rows, count)) * one for k in range(len(names))]
+        inside, behind = (
+            [tokens(program_at(part(program), values), "writes", stream.name) for values in of_row]
+            for part in (of_layers, behind_layers)
+        )
+        every = side_by_side.rows if passing in ONCE else count
+        assert moved == [sum(inside[k::every]) + (k == 0) * sum(behind) for k in range(len(names))]
     inside = {"within"} if side_by_side.each == 1 else {"interleaved", "split"}
     assert {"shared", "dealt", "collected", *inside} <= set(side_by_side.passing.values())
 
@@ -184,9 +189,14 @@ def test_an_engine_that_waits_for_weights_takes_rows_in_turns(bundle: Bundle) ->
     engines = [tasks.task["engine0"] for tasks in (one, two, four)]
     work = [dict(e.operators).get("select", 0) for e in engines if isinstance(e, EngineTask)]
     assert work[1] - work[0] == (work[2] - work[0]) / 3 > 0
-    chunk = timed_design(four, U55C).at(({"position": 20, CHOOSE: 0, ROWS: PROMPT_ROWS},))
-    engine, share = (iterations(chunk.task[name].program) for name in ("engine0", "engine0_in1_widening"))
-    assert engine / share == pytest.approx(1, abs=0.01)
+    told = {"position": 20, CHOOSE: 0, ROWS: PROMPT_ROWS}
+    chunk, inside, behind = timed_design(four, U55C).at((told,)), list[int](), list[int]()
+    for name in ("engine0", "engine0_in1_widening"):
+        last = behind_layers(four.task[name].program)
+        behind.append(sum(iterations(program_at(last, values)) for values in rows_of(told, "position")))
+        inside.append(iterations(chunk.task[name].program) - behind[-1])
+    assert inside[0] / inside[1] == pytest.approx(1, abs=0.01)
+    assert behind[1] == 4 * behind[0]  # where each row is alone
     for tasks in (two, four):
         assert cycles(tasks, {CHOOSE: 0, ROWS: PROMPT_ROWS}) is not None
 
