@@ -26,10 +26,13 @@ from compiler.frontend.models.config import ModelSource, resolve_model
 from compiler.frontend.models.head import Head
 from compiler.frontend.network_export import Prefill, run_layers
 from compiler.frontend.quantise import (
+    WEIGHT_BITS,
     IntegerProduct,
     QuantisedLinear,
+    QuantisedWeight,
     calibrate,
     group_size,
+    quantise_in_digits,
     quantise_weight,
     quantised,
 )
@@ -83,7 +86,7 @@ def _rows(source: ModelSource, options: argparse.Namespace) -> Iterator[tuple[st
         exact, _ = run_layers(model, tokens, None)
         head = model.last
         scale = _scale(head, exact)
-        heads = {"f32": head, **{f"w{bits}a8": _quantised(head, scale, bits) for bits in (8, 4)}}
+        heads = {"f32": head, **{f"w{bits}a8": _quantised(head, scale, bits, options.precision) for bits in (8, 4)}}
         del model.last
         scales = _of_blocks(calibrate(_Blocks(model), (tokens,)))
         attention = _of_blocks(calibrate_attention(_Blocks(model), (tokens,)))
@@ -124,12 +127,18 @@ def _scale(head: Head, hidden: Tensor) -> float:
     return next(iter(calibrate(head, (hidden,)).values()))
 
 
-def _quantised(head: Head, scale: float, bits: int) -> Head:
+def _quantised(head: Head, scale: float, bits: int, precision: str) -> Head:
+    """Of so many bits, as it is built beside blocks of that precision."""
     weight = cast(Tensor, head.head.weight)
     made = Head(head.norm, torch.zeros(0, weight.shape[0]), head.cap)
-    product = QuantisedLinear(quantise_weight(weight, group_size(weight.shape[0]), bits), scale, None)
+    product = QuantisedLinear(_weight(weight, bits, WEIGHT_BITS[precision]), scale, None)
     made.head = cast("nn.Module", product)  # pyright: ignore[reportAttributeAccessIssue] # as `quantised` replaces it
     return made
+
+
+def _weight(weight: Tensor, bits: int, beside: int) -> QuantisedWeight:
+    size = group_size(weight.shape[0])
+    return quantise_in_digits(weight, size) if beside < bits else quantise_weight(weight, size, bits)
 
 
 def _error(head: Head, hidden: Tensor, own: Head, moved: Tensor) -> Error:
@@ -147,11 +156,13 @@ def _error(head: Head, hidden: Tensor, own: Head, moved: Tensor) -> Error:
 
 def _in_floats(product: IntegerProduct, rows: Tensor) -> Tensor:
     """The same in f32, where sums of a group's products are exact (128 of 8 by 8 bits are below 2^24), and fast."""
-    groups, size, _ = product.weight.shape
+    groups, size, *_, outputs = product.weight.shape
     grouped = rows.view(-1, groups, size).transpose(0, 1).to(torch.float32)
-    total = torch.zeros(grouped.shape[1], product.weight.shape[2])
-    for group, weight, scales in zip(grouped, product.weight, product.weight_scale, strict=True):
-        total += (group @ weight.to(torch.float32)) * scales
+    total = torch.zeros(grouped.shape[1], outputs)
+    weights, scales = product.weight.view(groups, size, -1, outputs), product.weight_scale.view(-1, groups, outputs)
+    for group, digits, each in zip(grouped, weights, scales.unbind(1), strict=True):
+        for weight, scale in zip(digits.unbind(1), each, strict=True):
+            total += (group @ weight.to(torch.float32)) * scale
     return (total if product.bias is None else total + product.bias).view(1, -1, total.shape[-1])
 
 

@@ -49,11 +49,11 @@ def quantise_weight(weight: Tensor, size: int, bits: int, top: int | None = None
     """Symmetric rounding of `weight` [inputs, outputs] in groups of `size` inputs, to `top` at most (None: all that so
     many bits hold); a group of zeros gets scale 1.
     """
-    top = 2 ** (bits - 1) - 1 if top is None else top
+    most = 2 ** (bits - 1) - 1 if top is None else top
     groups = weight.reshape(-1, size, weight.shape[1])
     peak = groups.abs().amax(1)
-    scales = torch.where(peak > 0, peak / top, torch.ones_like(peak))
-    integers = torch.clamp(torch.round(groups / scales.unsqueeze(1)), -top, top).to(torch.int8)
+    scales = torch.where(peak > 0, peak / most, torch.ones_like(peak))
+    integers = torch.clamp(torch.round(groups / scales.unsqueeze(1)), -most, most).to(torch.int8)
     return QuantisedWeight(integers, scales, bits)
 
 

@@ -77,7 +77,7 @@ class ProgramCode:
     _arguments: Mapping[str, str]
     _innermost: int
     _ends_alone: bool
-    inside: Callable[[str], AbstractContextManager[None]] = nullcontext
+    inside: Callable[[str], AbstractContextManager[object]] = nullcontext
     _whole: str = ""
 
     @staticmethod

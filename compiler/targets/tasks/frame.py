@@ -160,10 +160,11 @@ class Frame:
     ) -> Generator[None]:
         """Where some are side by side, what is `behind` layers is done as if each row were alone."""
         out, at_once, every = self.out, self.rows_at_once(task, writes), self.every(task)
+        by_row = any("row" in p.row for p in task_parameters(task, self.tasks, self.name))
         own, count, step, left = "row", "rows", f"row += {at_once}" if at_once > 1 else "++row", "rows - row"
         if behind == ALWAYS:
             step, left = "++row", "1"
-        elif behind and (at_once > 1 or every != count):
+        elif behind and (by_row or at_once > 1 or every != count):
             out.line(f"const bool {ALONE} = {behind};")
             own, left = NTH, f"({ALONE} ? 1 : rows - {NTH})"
             count = count if every == count else f"({ALONE} ? {every} : {count})"
@@ -171,7 +172,7 @@ class Frame:
         with out.block(f"for (int {own} = 0; {own} < {count}; {step})"):
             out.pragma("loop_flatten off")
             out.pragma(f"loop_tripcount min=1 max={self.rows} avg=1")
-            if own != "row" and any("row" in p.row for p in task_parameters(task, self.tasks, self.name)):
+            if own != "row" and by_row:
                 out.line(f"const int row = {ALONE} ? 0 : {NTH};")
             if self.rows_in_turns(task) > 1:
                 out.line(f"const int {SEVERAL} = {left} < {at_once} ? {left} : {at_once};")

@@ -42,9 +42,9 @@ func.func @twice(%x: tensor<4x8xf32> {dataflow.value = #dataflow.value<"x", inpu
 
 // -----
 
-// What is multiplied behind all turns, by another product than the engine's, comes through the same ports.
+// What is multiplied behind all turns by lanes of its own has a load of its own, too.
 // CHECK:      func.func @last
-// CHECK:      dataflow.engine @engine0 serves [@up, @down] joint [1] behind [@turned]
+// CHECK:      dataflow.engine @engine0 serves [@up, @down] joint [1]
 // CHECK-NEXT: dataflow.yield
 // OWN-NOT:    joint
 func.func @last(%x: tensor<4x8xf32> {dataflow.value = #dataflow.value<"x", input from "x">}, %w1: tensor<8x8xf32> {dataflow.value = #dataflow.value<"w1", param from "w1">}, %w2: tensor<8x8xf32> {dataflow.value = #dataflow.value<"w2", param from "w2">}, %w3: tensor<8x8xf32> {dataflow.value = #dataflow.value<"w3", param from "w3">}) -> (tensor<4x8xf32> {dataflow.output = #dataflow.output<"y" = "y"[d0, d1] as [4, 8]>}) {
@@ -88,57 +88,6 @@ func.func @last(%x: tensor<4x8xf32> {dataflow.value = #dataflow.value<"x", input
     }
     dataflow.engine @engine0 serves [@up, @down]
     dataflow.yield %y_1 : !itensor.itensor<4x2xf32, iter_space: [4]*[2], iter_map: (d0)->(0,d0)>
-  } : tensor<4x8xf32>
-  func.return %y : tensor<4x8xf32>
-}
-
-// -----
-
-// Not in tokens of other widths.
-// CHECK:      func.func @narrow
-// CHECK:      dataflow.engine @engine0 serves [@up, @down] joint [1]
-// CHECK-NEXT: dataflow.yield
-func.func @narrow(%x: tensor<4x8xf32> {dataflow.value = #dataflow.value<"x", input from "x">}, %w1: tensor<8x8xf32> {dataflow.value = #dataflow.value<"w1", param from "w1">}, %w2: tensor<8x8xf32> {dataflow.value = #dataflow.value<"w2", param from "w2">}, %w3: tensor<8x8xf32> {dataflow.value = #dataflow.value<"w3", param from "w3">}) -> (tensor<4x8xf32> {dataflow.output = #dataflow.output<"y" = "y"[d0, d1] as [4, 8]>}) {
-  %y = dataflow.kernel @kernel0 (
-      %x_1: !itensor.itensor<4x2xf32, iter_space: [4]*[2], iter_map: (d0)->(0,d0)> = %x : tensor<4x8xf32>,
-      %w1_1: !itensor.itensor<2x2xf32, iter_space: [4,4]*[2,2], iter_map: (d0,d1)->(d0,d1)> = %w1 : tensor<8x8xf32>,
-      %w2_1: !itensor.itensor<2x2xf32, iter_space: [4,4]*[2,2], iter_map: (d0,d1)->(d0,d1)> = %w2 : tensor<8x8xf32>,
-      %w3_1: !itensor.itensor<1x2xf32, iter_space: [4,8]*[2,1], iter_map: (d0,d1)->(d1,d0)> = %w3 : tensor<8x8xf32>) {
-    %h = dataflow.task @up
-        space<parallel 4 : 0, parallel 8 : 1, reduction 8 : 2>
-        nest<[d2 4 x 2, d1 4 x 2], unroll: [4, 2, 2]>
-        reduce add from 0.000000e+00 : f32
-        ins("x"[d0, d2] = %x_1 : !itensor.itensor<4x2xf32, iter_space: [4]*[2], iter_map: (d0)->(0,d0)>,
-          "w1"[d2, d1] = %w1_1 : !itensor.itensor<2x2xf32, iter_space: [4,4]*[2,2], iter_map: (d0,d1)->(d0,d1)>)
-        -> ("h"[d0, d1] : !itensor.itensor<4x2xf32, iter_space: [4]*[2], iter_map: (d0)->(0,d0)>) {
-    ^bb0(%0: f32, %1: f32):
-      %2 = arith.mulf %0, %1 : f32
-      dataflow.yield %2 : f32
-    }
-    %g = dataflow.task @down
-        space<parallel 4 : 0, parallel 8 : 1, reduction 8 : 2>
-        nest<[d2 4 x 2, d1 4 x 2], unroll: [4, 2, 2]>
-        reduce add from 0.000000e+00 : f32
-        ins("h"[d0, d2] = %h : !itensor.itensor<4x2xf32, iter_space: [4]*[2], iter_map: (d0)->(0,d0)>,
-          "w2"[d2, d1] = %w2_1 : !itensor.itensor<2x2xf32, iter_space: [4,4]*[2,2], iter_map: (d0,d1)->(d0,d1)>)
-        -> ("g"[d0, d1] : !itensor.itensor<4x2xf32, iter_space: [4]*[2], iter_map: (d0)->(0,d0)>) {
-    ^bb0(%0: f32, %1: f32):
-      %2 = arith.mulf %0, %1 : f32
-      dataflow.yield %2 : f32
-    }
-    %y_1 = dataflow.task @turned
-        space<parallel 4 : 0, parallel 8 : 1, reduction 8 : 2>
-        nest<[d2 4 x 2, d1 8 x 1], unroll: [4, 1, 2]>
-        reduce add from 0.000000e+00 : f32
-        ins("g"[d0, d2] = %g : !itensor.itensor<4x2xf32, iter_space: [4]*[2], iter_map: (d0)->(0,d0)>,
-          "w3"[d1, d2] = %w3_1 : !itensor.itensor<1x2xf32, iter_space: [4,8]*[2,1], iter_map: (d0,d1)->(d1,d0)>)
-        -> ("y"[d0, d1] : !itensor.itensor<4x1xf32, iter_space: [8]*[1], iter_map: (d0)->(0,d0)>) {
-    ^bb0(%0: f32, %1: f32):
-      %2 = arith.mulf %0, %1 : f32
-      dataflow.yield %2 : f32
-    }
-    dataflow.engine @engine0 serves [@up, @down]
-    dataflow.yield %y_1 : !itensor.itensor<4x1xf32, iter_space: [8]*[1], iter_map: (d0)->(0,d0)>
   } : tensor<4x8xf32>
   func.return %y : tensor<4x8xf32>
 }

@@ -199,7 +199,7 @@ def test_prompts_go_through_in_chunks_whatever_their_length(prepared: Prepared) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ports", [31, 14], ids=["own ports", "small parameters share ports"])
+@pytest.mark.parametrize("ports", [31, 10], ids=["own ports", "small parameters share ports"])
 def test_the_host_packs_weights_that_lie_in_one_image(ports: int, tmp_path: Path) -> None:
     """Of each layer anew, from the network's export: the design directory holds those of the first. Prompts go through
     in chunks, of five tokens and of eight and three, phase by phase.

@@ -15,7 +15,7 @@ from compiler.analysis.ports import kernel_ports
 from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import LinalgGraph, Operand
 from compiler.graph.program import iterations
-from compiler.graph.task_graph import LanesTask, LoadTask, TaskGraph
+from compiler.graph.task_graph import LoadTask, TaskGraph
 from compiler.options import FifoStrategy, Knobs, TaskOverride
 from compiler.passes.design_passes import planned, planned_tasks
 from compiler.simulator.timing.simulate import simulate
