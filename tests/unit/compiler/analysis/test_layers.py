@@ -145,9 +145,7 @@ def test_what_is_in_front_of_layers_has_lanes_of_its_own() -> None:
     assert [engine.turns for engine in design.engines.values()] == [("h0.fc", "h0.proj", "scores")]
     for turns in (("embed", "h0.fc"), ("scores",)):
         found = replace(design, engines={"engine0": Engine(0, turns)})
-        with pytest.raises(
-            VerificationError, match="@engine0 must serve tasks of layers, then only what is behind"
-        ):
+        with pytest.raises(VerificationError, match="@engine0 must serve tasks of layers, then only what is behind"):
             verify_engines(found)
 
 
