@@ -25,6 +25,7 @@ from compiler.simulator.timing.design_json import task_timing_from_json
 from compiler.simulator.timing.prompt_rows import ROWS, rows_of
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.certify import certify
+from compiler.targets.functions import plan_functions
 
 LAYERS = 3
 SMALL = Gpt2Config(n_embd=64, n_head=4, n_layer=LAYERS, n_inner=256, n_positions=64, vocab_size=90)
@@ -120,6 +121,49 @@ def test_what_is_not_held_deadlocks(tasks: TaskGraph, stream: str) -> None:
     short = with_depth(tasks, stream, depth // PROMPT_ROWS)
     assert cycles(short, {"position": 20}) is not None
     assert cycles(short, CHUNK) is None
+
+
+def test_what_leaves_out_the_choice_has_a_last_turn_of_one_tile(bundle: Bundle) -> None:
+    """All that brings the last turn its tokens, makes them and passes them on; the turns of layers are whole."""
+    tasks = planned_tasks(bundle.graph, replace(KNOBS, slices=2), U55C)
+    engine = [t.name for t in tasks.tasks if t.name.startswith(("engine0", "load_engine0")) and behind_layers(t.program)]
+    assert {"load_engine0_in1", "engine0_slice0", "engine0_slice1", "engine0_results"} <= {*engine}
+    for task in map(tasks.task.__getitem__, engine):
+        inside, (last,) = task.turns[:-1], behind_layers(task.program)
+        assert not any(nest.bounds for nest in nests(inside))
+        if task.name == "engine0_route0":  # each row's one token
+            continue
+        (bound,) = last.bounds
+        assert (bound.loop, bound.argument.name, bound.fixed + bound.each) == (0, CHOOSE, last.trips[0])
+        (short,) = nests(program_at((last,), {CHOOSE: 0}))
+        assert 0 < short.trips[0] < last.trips[0]
+        assert short.trips[1:] == last.trips[1:]
+    alone, chosen = (cycles(tasks, {"position": 20, CHOOSE: choose}) for choose in (0, 1))
+    assert alone is not None
+    assert chosen is not None
+    assert alone < chosen
+
+
+def test_copies_do_what_is_of_layers_alone(bundle: Bundle) -> None:
+    """Behind layers the first one does all, so that others have another function, and streams that the first has alone."""
+    tasks = planned_tasks(bundle.graph, replace(KNOBS, rows=2), U55C)
+    assert tasks.control is not None
+    assert {"last_head_matmul_in0"} <= {*tasks.control.behind}
+    for task in (tasks.task[name] for name in tasks.control.copied):
+        first, other = (tasks.of_copy(task, copy) for copy in (0, 1))
+        assert first == task
+        assert other.program == of_layers(task.program)
+        own = {access.stream for access in (*task.reads, *task.writes)}
+        moved = {access.stream for access in (*other.reads, *other.writes)}
+        assert own - moved <= {*tasks.control.behind}
+        assert moved.isdisjoint(tasks.control.behind)
+        if isinstance(task, EngineTask) and isinstance(other, EngineTask):
+            assert other.served == task.served[:-1]
+    assert all(tasks.copies(name) == 1 for name in tasks.control.behind)
+    functions = {call: f.name for f in plan_functions(tasks) for call in f.members}
+    assert functions["engine0"] != functions["engine0_row1"]
+    without = replace(tasks, control=tasks.control._replace(behind=()))
+    assert without.copies("last_head_matmul_in0") == 2
 
 
 WAITING = replace(KNOBS, stream_width=2048)  # half of what an engine could take comes in a cycle

@@ -7,7 +7,8 @@ from layered_networks import with_outside
 from small_graphs import mlp
 
 from compiler.analysis.estimate import estimate
-from compiler.analysis.placement.prefetch import prefetch_depths
+from compiler.analysis.fifo import BRIDGE_DEPTH
+from compiler.analysis.placement.prefetch import behind_loads, prefetch_depths
 from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import TaskGraph
@@ -94,8 +95,8 @@ def test_a_load_that_never_rests_needs_no_more() -> None:
     assert not prefetch_depths(planned_tasks(layers(), knobs, U55C), U55C, 1 << 30)
 
 
-def test_parts_of_dealt_tokens_wait_beside_their_slices() -> None:
-    """A load that hardly rests goes on while its engine waits for what comes between its turns."""
+def dealt(prefetch_kib: int = 0) -> TaskGraph:
+    """An engine of two slices that serves layers and what is behind them."""
     lanes = {"h0.fc": 256, "h0.proj": 256, "h0.act": 1, "h0.out": 1}
     knobs = Knobs(
         default_tile_size=512,
@@ -105,16 +106,30 @@ def test_parts_of_dealt_tokens_wait_beside_their_slices() -> None:
         stream_width=2048,
         hbm_channels=8,
         slices=2,
+        prefetch_kib=prefetch_kib,
         overrides=tuple(TaskOverride(op, unroll=n) for op, n in lanes.items()),
     )
     graph = folded(with_outside(4, rows=1, hidden=512, inner=1024, vocabulary=512))
     assert graph is not None
-    tasks = planned_tasks(graph, knobs, U55C)
+    return planned_tasks(graph, knobs, U55C)
+
+
+def test_parts_of_dealt_tokens_wait_beside_their_slices() -> None:
+    """A load that hardly rests goes on while its engine waits for what comes between its turns."""
+    tasks = dealt()
     depths = prefetch_depths(tasks, U55C, 1 << 30)
     assert depths["engine0_slice0_in1"] == depths["engine0_slice1_in1"]
     assert "engine0_in1" not in depths
     before, after = (simulate(found, U55C, buckets=0) for found in (tasks, with_depths(tasks, depths)))
     assert after.cycles < before.cycles
+
+
+def test_what_is_loaded_waits_no_longer_than_it_is_loaded_ahead() -> None:
+    """However long the reader's last turn, behind layers, has to wait for what these make."""
+    assert {stream.depth for stream, _ in behind_loads(dealt())} == {BRIDGE_DEPTH}
+    deep = {stream.name: stream.depth for stream, _ in behind_loads(dealt(prefetch_kib=4096))}
+    ahead = prefetch_depths(dealt(), U55C, 1 << 30)
+    assert {name: depth for name, depth in deep.items() if depth > BRIDGE_DEPTH} == ahead
 
 
 def test_only_streams_behind_hbm_are_named() -> None:
