@@ -143,8 +143,14 @@ def test_what_is_in_front_of_layers_has_lanes_of_its_own() -> None:
     assert graph.behind == {"scores", "best"}
     design = planned(graph, SHARED, U55C)
     assert [engine.turns for engine in design.engines.values()] == [("h0.fc", "h0.proj", "scores")]
-    for turns in (("embed", "h0.fc"), ("scores",)):
-        found = replace(design, engines={"engine0": Engine(0, turns)})
+    for last, turns in (
+        ("best", ("embed", "h0.fc")),
+        ("best", ("scores",)),
+        ("h0.proj", ("h0.fc", "scores", "h0.proj")),
+        ("embed", ("h0.fc", "embed")),
+    ):
+        ordered = replace(graph, ops=tuple(sorted(graph.ops, key=lambda op, last=last: op.name == last)))
+        found = replace(design, graph=ordered, engines={"engine0": Engine(0, turns)})
         with pytest.raises(VerificationError, match="@engine0 must serve tasks of layers, then only what is behind"):
             verify_engines(found)
 
