@@ -126,7 +126,9 @@ def test_what_is_not_held_deadlocks(tasks: TaskGraph, stream: str) -> None:
 def test_what_leaves_out_the_choice_has_a_last_turn_of_one_tile(bundle: Bundle) -> None:
     """All that brings the last turn its tokens, makes them and passes them on; the turns of layers are whole."""
     tasks = planned_tasks(bundle.graph, replace(KNOBS, slices=2), U55C)
-    engine = [t.name for t in tasks.tasks if t.name.startswith(("engine0", "load_engine0")) and behind_layers(t.program)]
+    engine = [
+        t.name for t in tasks.tasks if t.name.startswith(("engine0", "load_engine0")) and behind_layers(t.program)
+    ]
     assert {"load_engine0_in1", "engine0_slice0", "engine0_slice1", "engine0_results"} <= {*engine}
     for task in map(tasks.task.__getitem__, engine):
         inside, (last,) = task.turns[:-1], behind_layers(task.program)
@@ -145,7 +147,7 @@ def test_what_leaves_out_the_choice_has_a_last_turn_of_one_tile(bundle: Bundle) 
 
 
 def test_copies_do_what_is_of_layers_alone(bundle: Bundle) -> None:
-    """Behind layers the first one does all, so that others have another function, and streams that the first has alone."""
+    """Behind layers the first one does all: others have another function, and it has streams of its own."""
     tasks = planned_tasks(bundle.graph, replace(KNOBS, rows=2), U55C)
     assert tasks.control is not None
     assert {"last_head_matmul_in0"} <= {*tasks.control.behind}
