@@ -131,7 +131,7 @@ def test_what_leaves_out_the_choice_has_a_last_turn_of_one_tile(bundle: Bundle) 
     ]
     assert {"load_engine0_in1", "engine0_slice0", "engine0_slice1", "engine0_results"} <= {*engine}
     for task in map(tasks.task.__getitem__, engine):
-        inside, (last,) = task.turns[:-1], behind_layers(task.program)
+        inside, (last,) = task.turns[:-1], nests(behind_layers(task.program))
         assert not any(nest.bounds for nest in nests(inside))
         if task.name == "engine0_route0":  # each row's one token
             continue
