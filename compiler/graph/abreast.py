@@ -82,9 +82,10 @@ class Abreast(NamedTuple):
         behind a copied task is there as often, one behind a load passes tokens once.
         """
         copied, interleaved = frozenset(control.copied), set(control.interleaved)
-        into, out_of = dict[str, Stream](), dict[str, Stream]()
-        known = tuple(stream for stream in streams if stream.name not in control.behind)
-        relays = frozenset(carriers) - copied
+        into, out_of, every = dict[str, Stream](), dict[str, Stream](), tuple(streams)
+        known = tuple(stream for stream in every if stream.name not in control.behind)
+        alone = {end for s in every if s.name in control.behind for end in (s.source, s.target)}
+        relays = frozenset(carriers) - copied - alone
         for stream in known:
             if stream.target in relays:
                 into[stream.target] = stream
@@ -110,8 +111,8 @@ class Abreast(NamedTuple):
             carrying |= carried
             if first.source in interleaved:
                 interleaved |= carried
-        every = Abreast(control.abreast, copied | carrying, found, control.each, frozenset(interleaved))
-        return every._parted(known)
+        whole = Abreast(control.abreast, copied | carrying, found, control.each, frozenset(interleaved))
+        return whole._parted(known)
 
     def _parted(self, streams: Iterable[Stream]) -> "Abreast":
         """With a stream for each row where one end takes rows in turns and the other does not."""
