@@ -26,13 +26,13 @@ from compiler.frontend.models.config import ModelSource, resolve_model
 from compiler.frontend.models.head import Head
 from compiler.frontend.network_export import Prefill, run_layers
 from compiler.frontend.quantise import (
+    HEAD_BITS,
     WEIGHT_BITS,
     IntegerProduct,
     QuantisedLinear,
-    QuantisedWeight,
     calibrate,
     group_size,
-    quantise_in_digits,
+    quantise_head,
     quantise_weight,
     quantised,
 )
@@ -131,14 +131,11 @@ def _quantised(head: Head, scale: float, bits: int, precision: str) -> Head:
     """Of so many bits, as it is built beside blocks of that precision."""
     weight = cast(Tensor, head.head.weight)
     made = Head(head.norm, torch.zeros(0, weight.shape[0]), head.cap)
-    product = QuantisedLinear(_weight(weight, bits, WEIGHT_BITS[precision]), scale, None)
+    size, beside = group_size(weight.shape[0]), WEIGHT_BITS[precision]
+    made_of = quantise_head(weight, size, beside) if bits == HEAD_BITS else quantise_weight(weight, size, bits)
+    product = QuantisedLinear(made_of, scale, None)
     made.head = cast("nn.Module", product)  # pyright: ignore[reportAttributeAccessIssue] # as `quantised` replaces it
     return made
-
-
-def _weight(weight: Tensor, bits: int, beside: int) -> QuantisedWeight:
-    size = group_size(weight.shape[0])
-    return quantise_in_digits(weight, size) if beside < bits else quantise_weight(weight, size, bits)
 
 
 def _error(head: Head, hidden: Tensor, own: Head, moved: Tensor) -> Error:

@@ -114,6 +114,11 @@ def _outside(loops: Sequence[Loop], number: int) -> tuple[Loop, ...]:
     return tuple(loop for loop in loops[:number] if loop.trip > 1)
 
 
+def _until_word(task: LoadTask, run: int) -> int:
+    """Iterations of so many tokens until one ends with a word."""
+    return lcm(run, task.dma.tokens_per_word) // run
+
+
 class _Following:
     """From the operations that walk rows back along the streams that bring them: which loop of each task follows, and
     how many rows an iteration takes.
@@ -178,7 +183,7 @@ class _Following:
         if engine is None or op.name not in self.design.graph.outside or nest.loops[0].dim != self.rows.loops[op.name]:
             raise _CanNotFollowError(f"{op.name} is an engine's, but not its last turn behind layers, tile by tile")
         step, slices = nest.loops[0].step, engine_names(name, engine.slices)
-        ends = [self.by_name[name] for name in slices]
+        ends = [self.by_name[part] for part in slices]
         around = {*slices}
         for index, operand in enumerate(op.inputs):
             if nest.read_level(operand.dims) == 0:
@@ -194,10 +199,7 @@ class _Following:
         for task in map(self.by_name.__getitem__, sorted(around)):
             last = task.turns[-1]
             assert isinstance(last, LoopNest)
-            tiles = 1
-            if isinstance(task, LoadTask):  # that end with a word
-                run = prod(last.trips[1:])
-                tiles = lcm(run, task.dma.tokens_per_word) // run
+            tiles = _until_word(task, prod(last.trips[1:])) if isinstance(task, LoadTask) else 1
             self.found[task.name] = _Trip(0, step * tiles, fixed=0, whole=last.trips[0])
 
     def _up_to(self, *fronts: str, stream: str) -> set[str]:
@@ -249,8 +251,7 @@ class _Following:
             self._set(task.name, _Trip(loop, step, fixed=-1, whole=trip + 1))
             return
         run = prod(k.trip for k in streamed.loops[loop + 1 :] if k.dim is not None)
-        until_word = lcm(run, task.dma.tokens_per_word) // run  # iterations that end with a word
-        self._set(task.name, _Trip(loop, step * until_word, fixed=0, whole=trip))
+        self._set(task.name, _Trip(loop, step * _until_word(task, run), fixed=0, whole=trip))
 
     def _converter(self, task: ConverterTask, itensor: ITensor, loop: int, step: int) -> None:
         plan, outer = task.converter, task.timing.restarts

@@ -7,7 +7,7 @@ used before it.
 What it multiplies behind layers, as the product with a vocabulary, lies behind the others, once.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import gcd, prod
 from typing import TypeVar
@@ -20,7 +20,6 @@ from compiler.analysis.tasks import load_task
 from compiler.graph.design import Design, Edge, Engine, Transfer
 from compiler.graph.itensor import ITensor
 from compiler.graph.layers import is_long
-from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.program import Program
 from compiler.graph.task_graph import Joint, LoadTask, Part, TimingSpec
 
@@ -55,15 +54,6 @@ def _loaded(design: Design, op: str, index: int) -> Edge | str:
     if len(design.leaving[edge.port]) > 1:
         return f"{value.name} has other readers beside @{op}"
     return edge
-
-
-def ops_before(graph: LinalgGraph, ops: Iterable[str]) -> set[str]:
-    """The operations with these names, and what they wait for. O(operations)."""
-    found = set(ops)
-    for op in reversed(graph.ops):
-        if any(reader.name in found for out in op.outputs for reader, _ in graph.consumers[out.value]):
-            found.add(op.name)
-    return found
 
 
 def joint_streams(design: Design) -> dict[str, str]:

@@ -10,14 +10,13 @@ from dataclasses import replace
 from itertools import combinations
 from math import gcd
 
-from compiler.analysis.joint_loads import ops_before
 from compiler.analysis.loads import load_channels
 from compiler.analysis.prompt_rows import by_phase, phases, prompt_rows
 from compiler.analysis.tasks import load_task
 from compiler.graph.design import Design, Packing, Transfer
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.layers import is_long
-from compiler.graph.linalg_graph import LinalgOp, Value
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Value
 from compiler.graph.program import LoopNest, Program, Repeat
 from compiler.graph.task_graph import Dma, Joint, LoadTask, Part, TimingSpec
 
@@ -40,7 +39,16 @@ def hindrance_to_share(design: Design, name: str) -> str | None:
     if op.name not in graph.outside:
         return None if is_long(graph, value) else f"{value.name} is read more than once in a launch"
     inside = {other.name for other in graph.ops} - set(graph.outside)
-    return f"@{op.name} comes before the layers" if op.name in ops_before(graph, inside) else None
+    return f"@{op.name} comes before the layers" if op.name in _ops_before(graph, inside) else None
+
+
+def _ops_before(graph: LinalgGraph, ops: Iterable[str]) -> set[str]:
+    """The operations with these names, and what they wait for. O(operations)."""
+    found = set(ops)
+    for op in reversed(graph.ops):
+        if any(reader.name in found for out in op.outputs for reader, _ in graph.consumers[out.value]):
+            found.add(op.name)
+    return found
 
 
 def sharings(design: Design, cycles: Mapping[str, int]) -> Iterator[list[list[str]]]:

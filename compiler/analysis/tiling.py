@@ -230,8 +230,7 @@ def sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[
 def _takes_turns(graph: LinalgGraph, op: LinalgOp) -> bool:
     """Whether it may share lanes with others (`share-engines`): a product, or what adds up parts of one."""
     of_product = any(source.is_contraction for source in graph.sources(op))
-    in_front = op.name in graph.outside and op.name not in graph.behind
-    return op.is_contraction or (not in_front and of_product)
+    return op.is_contraction or (op.name not in graph.in_front and of_product)
 
 
 def _window_nest(graph: LinalgGraph, op: LinalgOp, nests: dict[str, Nest]) -> Nest:

@@ -66,6 +66,11 @@ def quantise_in_digits(weight: Tensor, size: int) -> QuantisedWeight:
     return QuantisedWeight(digits, torch.stack([whole.scales * DIGIT, whole.scales]), 4)
 
 
+def quantise_head(weight: Tensor, size: int, beside: int) -> QuantisedWeight:
+    """The weights of a head, to 8 bits, as they are beside layers of so many."""
+    return quantise_weight(weight, size, HEAD_BITS) if beside == HEAD_BITS else quantise_in_digits(weight, size)
+
+
 class Quantise(nn.Module):
     """f32 to int8: round(x / scale), half to even."""
 
@@ -169,8 +174,7 @@ def quantised(network: nn.Module, scales: dict[str, float], precision: str) -> n
     for name, reader in _readers(network).items():
         scale = scales[name]
         if isinstance(reader, Linear):
-            weight = _head_weight(reader, bits) if isinstance(reader, HeadLinear) else _weight(reader, bits)
-            made: nn.Module = QuantisedLinear(weight, scale, reader.bias)
+            made: nn.Module = QuantisedLinear(_weight(reader, bits), scale, reader.bias)
         else:
             layers = {part: cast(Linear, reader.get_submodule(part)) for part in reader.parts}
             products = {part: IntegerProduct(_weight(layer, bits), scale, layer.bias) for part, layer in layers.items()}
@@ -192,12 +196,6 @@ def _readers(network: nn.Module) -> dict[str, Linear | Linears]:
     return {**sets, **alone}
 
 
-def _head_weight(head: Linear, bits: int) -> QuantisedWeight:
-    """Of a head beside layers of so many bits."""
-    if bits == HEAD_BITS:
-        return _weight(head, bits)
-    return quantise_in_digits(head.weight.detach(), group_size(head.weight.shape[0], head.granules))
-
-
 def _weight(linear: Linear, bits: int) -> QuantisedWeight:
-    return quantise_weight(linear.weight.detach(), group_size(linear.weight.shape[0], linear.granules), bits)
+    quantise = quantise_head if isinstance(linear, HeadLinear) else quantise_weight
+    return quantise(linear.weight.detach(), group_size(linear.weight.shape[0], linear.granules), bits)

@@ -295,12 +295,12 @@ class LinalgGraph:
         return () if self.layers is None else self.layers.outside
 
     @cached_property
-    def behind(self) -> frozenset[str]:
-        """Names of operations outside of layers that wait for what the last of these hands on."""
-        found, made = set[str](), {made for made, _ in self.carried}
+    def in_front(self) -> frozenset[str]:
+        """Names of operations outside of layers that do not wait for what the last of these hands on."""
+        found, made = set(self.outside), {made for made, _ in self.carried}
         for op in (self.op[name] for name in self.outside):
             if any(read.value in made for read in op.inputs):
-                found.add(op.name)
+                found.remove(op.name)
                 made |= {out.value for out in op.outputs}
         return frozenset(found)
 

@@ -241,15 +241,15 @@ def with_nests(program: Program, change: Callable[[LoopNest], LoopNest]) -> Prog
     )
 
 
-def of_layers(program: Program) -> Program:
-    """What it repeats, as it does for layers; all of a program that repeats nothing."""
-    return tuple(part for part in program if isinstance(part, Repeat)) or program
-
-
 def behind_layers(program: Program) -> Program:
-    """What is behind all that it repeats; nothing of a program that repeats nothing."""
-    inside = of_layers(program)
-    return () if inside == program else tuple(part for part in program if isinstance(part, LoopNest))
+    """What is behind all that it repeats, as it does for layers; nothing of a program that repeats nothing."""
+    repeats = [n for n, part in enumerate(program) if isinstance(part, Repeat)]
+    return program[repeats[-1] + 1 :] if repeats else ()
+
+
+def of_layers(program: Program) -> Program:
+    """The program without that."""
+    return program[: len(program) - len(behind_layers(program))]
 
 
 def without_loading(program: Program) -> Program:

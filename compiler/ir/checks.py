@@ -130,7 +130,7 @@ def verify_engines(design: Design) -> None:
         if any(position[one] > position[other] for one, other in pairwise(turns)):
             raise VerificationError(f"@{name} must serve its tasks in the order in which they stand")
         outside = [op in graph.outside for op in turns]
-        if outside[0] or outside != sorted(outside) or not {*graph.outside} & {*turns} <= graph.behind:
+        if outside[0] or outside != sorted(outside) or not graph.in_front.isdisjoint(turns):
             raise VerificationError(f"@{name} must serve tasks of layers, then only what is behind these")
 
 

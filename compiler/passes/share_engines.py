@@ -51,7 +51,7 @@ class ShareEngines(Pass):
             return design
         graph = design.graph
         of_layers = {op.name for op in graph.ops} - set(graph.outside)
-        taking = [op for op in graph.ops if op.name in of_layers or op.name in graph.behind]
+        taking = [op for op in graph.ops if op.name not in graph.in_front]
         names, engines = _names(design), dict[str, Engine]()
         for of in (_product, _sum_of_parts):
             groups: dict[tuple[Source, Multiplier | None, Served], list[str]] = {}

@@ -7,7 +7,18 @@ has one, and there within each phase, where it has several; else, and behind lay
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from compiler.graph.program import Access, LoopNest, Program, Repeat, Values, in_a_row, outer_iterations, program_at
+from compiler.graph.program import (
+    Access,
+    LoopNest,
+    Program,
+    Repeat,
+    Values,
+    behind_layers,
+    in_a_row,
+    of_layers,
+    outer_iterations,
+    program_at,
+)
 from compiler.graph.task_graph import CHOOSE
 
 ROWS = "rows"
@@ -55,26 +66,24 @@ def chunk_program(
 
     if not any(isinstance(part, Repeat) or part.restarts for part in program):
         return each(program)
+    if of_rows is None:
+        return tuple(_each_layer(program, each))
+    behind = behind_layers(program)
+    alone = [program_at(behind, values) for values in every] if behind else []
+    return (*_each_layer(of_layers(program), each), *in_a_row(alone))
 
-    def behind(body: Program) -> Program:
-        return each(body) if of_rows is None else in_a_row([program_at(body, values) for values in every])
 
-    return tuple(_each_layer(program, each, behind))
-
-
-def _each_layer(
-    program: Program, each: Callable[[Program], Program], between: Callable[[Program], Program]
-) -> Iterator[LoopNest | Repeat]:
+def _each_layer(program: Program, each: Callable[[Program], Program]) -> Iterator[LoopNest | Repeat]:
     """With the loop over rows within what is repeated, and around all that stands between."""
     for repeats, group in groupby(program, lambda part: isinstance(part, Repeat) or part.restarts > 0):
         parts = tuple(group)
         if not repeats:
-            yield from between(parts)
+            yield from each(parts)
             continue
         for part in parts:
             if isinstance(part, LoopNest):
                 yield from (Repeat(times, each(body)) for body, times in outer_iterations(part))
             elif any(isinstance(phase, Repeat) for phase in part.body):
-                yield Repeat(part.times, tuple(_each_layer(part.body, each, each)))
+                yield Repeat(part.times, tuple(_each_layer(part.body, each)))
             else:
                 yield Repeat(part.times, each(part.body))

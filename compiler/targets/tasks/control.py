@@ -147,12 +147,8 @@ def _words(task: Task, tasks: TaskGraph) -> Iterator[str]:
     rows is told of all.
     """
     copies = tasks.copies(task.name)
-    if copies == 1:
-        yield f"{go_name(task.name)}.write(rows);"
-        return
     for copy in range(copies):
-        if copy == 0 and behind_layers(task.program):
-            yield f"{go_name(task.name)}.write(rows);"
-            continue
-        word = f"{go_name(copy_name(task.name, copy))}.write((rows + {copies - 1 - copy}) / {copies});"
+        all_rows = copies == 1 or (copy == 0 and behind_layers(task.program))
+        own = "rows" if all_rows else f"(rows + {copies - 1 - copy}) / {copies}"
+        word = f"{go_name(copy_name(task.name, copy))}.write({own});"
         yield f"if (rows > {copy}) {word}" if copy else word

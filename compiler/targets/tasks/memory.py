@@ -63,7 +63,7 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
 class _Turn:
     """A load of what one nest writes. Its words lie from `begin` on, and `words` further in each of the `rounds`, which
     `number` counts if there are several. `phase` is that whose rows, and `section` that whose rounds it is one of;
-    `behind` all that is repeated or not.
+    `behind`: whether that is behind all that is repeated.
     """
 
     part: LoadTask
@@ -82,9 +82,9 @@ class _Turn:
 
 
 def _turns_of(frame: Frame, task: LoadTask, namer: Namer) -> Iterator[_Turn]:
-    begin, last = 0, list(behind_layers(task.turns))
-    for section, (rounds, groups) in enumerate(_rounds_of(task.turns)):
-        behind = bool(last) and groups == [last]
+    begin, sections = 0, list(_rounds_of(task.turns))
+    for section, (rounds, groups) in enumerate(sections):
+        behind = section == len(sections) - 1 and bool(behind_layers(task.turns))
         phases = [[_part(frame, task, nest) for nest in group] for group in groups]
         words, number = sum(p.dma.words for parts in phases for p in parts), namer.name("round") if rounds > 1 else ""
         for phase, parts in enumerate(phases):

@@ -140,7 +140,7 @@ def test_what_is_in_front_of_layers_has_lanes_of_its_own() -> None:
     graph = folded(with_op(replace(whole, values=values), "embed", **vars(front)))
     assert graph is not None
     assert graph.outside == ("embed", "scores", "best")
-    assert graph.behind == {"scores", "best"}
+    assert graph.in_front == {"embed"}
     design = planned(graph, SHARED, U55C)
     assert [engine.turns for engine in design.engines.values()] == [("h0.fc", "h0.proj", "scores")]
     for last, turns in (
