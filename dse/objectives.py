@@ -56,7 +56,7 @@ _TABLE = (
     Objective("hbm_traffic", "bytes", "bytes over HBM in one run"),
     Objective("mean_latency", "us", "time of one run, the mean of all positions", STEPS),
     Objective("mean_energy", "uJ", "energy of one run above the idle board, the mean of all positions", STEPS),
-    Objective(PROMPT_TIME, "us", "time of a token of a prompt, in chunks where a design takes these", ("token",)),
+    Objective(PROMPT_TIME, "us", "time of a token of a prompt of 128, in chunks where there are these", ("token",)),
     Objective("time_per_token", "ms", "time of a token of a whole reply, starts of kernels too", ("token",)),
     Objective("input_interval", "us", "time from one input to the next, within a launch of several", inputs=True),
     Objective("on_chip_memory", "bytes", "memory on chip between tasks"),

@@ -157,6 +157,7 @@ FOR_PROMPTS = (
     ),
     replace(WHOLE[2], rows=2),
     replace(WHOLE[2], rows=4),
+    replace(WHOLE[3], rows=4),
 )
 # And where parameters may stay on the chip, with windows before all others: many small weights have no ports enough.
 _ON_CHIP = (

@@ -1,15 +1,21 @@
-"""Banks of a converter's buffer, and how an index finds its bank.
+"""Banks of a converter's buffer, how an index finds its bank, and what they are made of.
 
 A bank for every element that a token of either side moves at once: along each dimension as many as both sides' extents
 have as least common multiple. The bank of an offset is its remainder by that number. Where it is a power of two, that
 is wiring. Else the array gets a dimension of its own for the banks if both sides step in whole banks or stay within
 one, so that counters give the bank; what is left costs a divider for each element of a token.
+
+Each bit that leaves is chosen among the banks that may hold it. Where few words are kept in each of many banks, which
+is what a transposition of wide tokens needs, registers and wider choices take fewer LUTs than memories of LUTs.
 """
 
-from math import lcm
+from math import lcm, prod
 
+from compiler.analysis.memory import buffer_cost
 from compiler.graph.converter import Converter, box_of
-from compiler.graph.itensor import ITensor, Loop
+from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
+from compiler.graph.task_graph import Buffer
+from compiler.platforms.memories import Memories
 
 
 def converter_banks(converter: Converter) -> tuple[int, ...]:
@@ -56,3 +62,26 @@ def divider_bits(converter: Converter) -> int:
             elements = [itensor.element[dim] for itensor, _ in _sides(converter) if itensor.element[dim] != banks]
             bits += 2 * sum(elements) * converter.half[dim].bit_length()
     return bits
+
+
+LUT_INPUTS = 4  # data inputs of the multiplexer that is one LUT; those beside it join wider ones (UG574)
+FF_PRICE = 0.25  # of a LUT: a slice has twice as many, and designs run out of LUTs first
+
+
+def choice_luts(converter: Converter, buffer: Buffer) -> int:
+    """LUTs that choose what leaves among banks, or registers."""
+    words = buffer.banks * (buffer.depth if buffer.kind == "registers" else 1)
+    among = words // prod(converter.target.element)
+    return -(-among // LUT_INPUTS) * converter.target.width if among > 1 else 0
+
+
+def converter_buffer(converter: Converter, memories: Memories) -> Buffer:
+    """The buffer of a converter: memories by the fast rule, or registers where these take less of the part."""
+    width, banks = DTYPE_BITS[converter.source.dtype], prod(converter_banks(converter))
+    depth = -(-prod(converter.memory) // banks)
+    memory = buffer_cost(width, depth, banks, memories)
+    kept, held = (Buffer("buffer", width, depth, banks, kind) for kind in (memory.kind, "registers"))
+    if memory.kind != "lutram" or _odd_banks(converter):
+        return kept
+    of_registers = choice_luts(converter, held) + FF_PRICE * held.bits
+    return held if of_registers < memory.lut + choice_luts(converter, kept) else kept

@@ -20,7 +20,7 @@ from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import hbm_bytes, hbm_cycles
 from compiler.errors import Violation
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.program import COUNT, LOAD, Argument, Values
+from compiler.graph.program import COUNT, LOAD, Argument
 from compiler.graph.task_graph import CHOOSE, ConverterTask, TaskGraph, told
 from compiler.metrics import Fidelity, Metric
 from compiler.platforms.platform import Platform, PowerModel
@@ -151,46 +151,27 @@ def _mean_trip(position: Argument, places: range) -> float:
     return fmean(map(position.trip, places))
 
 
-class _Moment(NamedTuple):
-    """What a design takes at a position, in cycles a token of a prompt, which chooses none: the first of a chunk, and
-    by how much each of the others makes that longer: they follow each other at the pace of the task that works longest.
-    """
-
-    launch: _Launch
-    first: float
-    other: float
-
-    @classmethod
-    def of(cls, launch: _Launch, tasks: TaskGraph, platform: Platform, values: Values) -> "_Moment":
-        times, lengths = schedule(tasks, platform, {**values, CHOOSE: 0})
-        busy = (time.busy / tasks.rows_at_once(name) for name, time in times.items())
-        return cls(launch, sum(lengths), max(busy))
-
-
 class _Positions(NamedTuple):
-    """What a design takes in the middle of its positions and at the last. All of it grows with the tiles that a
+    """What a launch takes in the middle of its positions and at the last. All of it grows with the tiles that a
     position begins, as good as linearly: so it follows for the others. `position` is None where they are alike.
     """
 
     position: Argument | None
-    middle: _Moment
-    last: _Moment
+    middle: _Launch
+    last: _Launch
 
     @classmethod
     def of(cls, last: _Launch, tasks: TaskGraph, areas: DesignArea, clock: float, platform: Platform) -> "_Positions":
-        at_last = _Moment.of(last, tasks, platform, {})
         positions = [argument for argument in tasks.arguments if argument.name not in (CHOOSE, COUNT, LOAD)]
         if not positions:
-            return cls(None, at_last, at_last)
+            return cls(None, last, last)
         (position,) = positions
         middle = position.most // 2
         if position.trip(middle) == position.trip(position.most):
-            return cls(None, at_last, at_last)
-        there = {position.name: middle}
-        launch = _launch(tasks.at(there), areas, clock, platform)
-        return cls(position, _Moment.of(launch, tasks, platform, there), at_last)
+            return cls(None, last, last)
+        return cls(position, _launch(tasks.at({position.name: middle}), areas, clock, platform), last)
 
-    def mean(self, of: Callable[[_Moment], float], places: range | None = None) -> float:
+    def mean(self, of: Callable[[_Launch], float], places: range | None = None) -> float:
         """Of these positions (None: of all)."""
         position, in_middle, at_last = self.position, of(self.middle), of(self.last)
         if position is None:
@@ -200,28 +181,54 @@ class _Positions(NamedTuple):
         return in_middle + (trip - of_middle) / (most - of_middle) * (at_last - in_middle)
 
 
-def _rows(tasks: TaskGraph) -> int:
-    """Tokens of a chunk, at most."""
-    return 1 if tasks.control is None else tasks.control.rows
+def _lengths(at: _Positions, network: LinalgGraph | None) -> Lengths:
+    """By which designs are measured."""
+    positions = None if network is None else positions_of(network)
+    most = 0 if at.position is None else at.position.most
+    return Lengths.within(most + 1 if positions is None else positions)
 
 
-def _reply(at: _Positions, tasks: TaskGraph, network: LinalgGraph, clock: float, platform: Platform) -> Reply | None:
+class _Prompt(NamedTuple):
+    """Cycles of a token in the middle of a prompt, which chooses none: the first of a chunk, and by how much each of
+    the others makes that longer: they follow each other at the pace of the task that works longest.
+    """
+
+    first: float
+    other: float
+    tokens: int
+    rows: int
+
+    @classmethod
+    def of(cls, at: _Positions, tasks: TaskGraph, lengths: Lengths, platform: Platform) -> "_Prompt":
+        there = {} if at.position is None else {at.position.name: min(at.position.most, lengths.prompt // 2)}
+        times, cycles = schedule(tasks, platform, {**there, CHOOSE: 0})
+        busy = (time.busy / tasks.rows_at_once(name) for name, time in times.items())
+        rows = 1 if tasks.control is None else tasks.control.rows
+        return cls(sum(cycles), max(busy), lengths.prompt, rows)
+
+    @property
+    def chunks(self) -> list[float]:
+        """Cycles of each."""
+        rows = [min(self.rows, self.tokens - begin) for begin in range(0, self.tokens, self.rows)]
+        return [self.first + (count - 1) * self.other for count in rows]
+
+
+def _reply(
+    at: _Positions, prompt: _Prompt, lengths: Lengths, tasks: TaskGraph, network: LinalgGraph, platform: Platform
+) -> Reply | None:
     """One of the lengths by which designs are measured; None where the network chooses no tokens."""
-    positions = positions_of(network)
-    if positions is None:
+    if positions_of(network) is None:
         return None
-    lengths, rows, last = Lengths.within(positions), _rows(tasks), at.last
-    given = range(lengths.prompt)
-    first = at.mean(lambda moment: moment.first, given) / clock
-    other = at.mean(lambda moment: moment.other, given) / clock
-    chunks = [first + (min(rows, lengths.prompt - begin) - 1) * other for begin in range(0, lengths.prompt, rows)]
-    chunks[-1] += last.launch.latency_us - last.first / clock  # the choice
-    token = at.mean(lambda moment: moment.launch.latency_us, lengths.later)
+    clock = platform.clock_mhz
+    chunks = [cycles / clock for cycles in prompt.chunks]
+    chosen = at.mean(lambda launch: launch.latency_us, range(lengths.prompt - 1, lengths.prompt))
+    chunks[-1] += max(0.0, chosen - prompt.first / clock)
+    token = at.mean(lambda launch: launch.latency_us, lengths.later)
     return Reply(
         tasks.kernels,
         tuple(chunks),
         (token,) * lengths.steps,
-        last.launch.energy_uj,
+        at.last.energy_uj,
         least_bytes(network, lengths.later),
         platform.power.static_w,
         tasks.control is not None,
@@ -273,11 +280,13 @@ def _estimated(dies: DieFit, areas: DesignArea, platform: Platform, network: Lin
     }
     reply = None
     if any(map(told, tasks.steady.tasks)):
-        at, rows = _Positions.of(last, tasks, areas, clock, platform), _rows(tasks)
-        numbers["mean_latency"] = (at.mean(lambda moment: moment.launch.latency_us), "us")
-        numbers["mean_energy"] = (at.mean(lambda moment: moment.launch.energy_uj), "uJ")
-        numbers["prompt_time"] = ((at.last.first + (rows - 1) * at.last.other) / rows / clock, "us")
-        reply = _reply(at, tasks, network, clock, platform) if network is not None else None
+        at = _Positions.of(last, tasks, areas, clock, platform)
+        lengths = _lengths(at, network)
+        prompt = _Prompt.of(at, tasks, lengths, platform)
+        numbers["mean_latency"] = (at.mean(lambda launch: launch.latency_us), "us")
+        numbers["mean_energy"] = (at.mean(lambda launch: launch.energy_uj), "uJ")
+        numbers["prompt_time"] = (sum(prompt.chunks) / max(1, prompt.tokens) / clock, "us")
+        reply = _reply(at, prompt, lengths, tasks, network, platform) if network is not None else None
     if tasks.steady is not tasks:
         filling = sum(task.words for task in tasks.transfers) - sum(task.words for task in tasks.steady.transfers)
         numbers["first_latency"] = (last.latency_us + filling / clock, "us")

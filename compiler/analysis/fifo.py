@@ -1,8 +1,9 @@
 """FIFO depths from an affine schedule: sufficient for progress and for the pace of the slowest task (design 3.5).
 
 `conservative` and `normal` plan an `AffineSchedule` of each kernel, with equal and with own paces; that it keeps its
-lags proves progress. Starts follow from the lags by longest paths; then tasks that write more bits than they read start
-as late as their readers allow. That is quick enough for a search; `compiler.sizing.lp` finds the best starts.
+lags proves progress. Starts follow from the lags by longest paths; then tasks that write more bits than they read, and
+those that write to such a task alone, start as late as their readers allow. That is quick enough for a search;
+`compiler.sizing.lp` finds the best starts.
 
 A cycle of waits lies within one biconnected component of the undirected graph, so streams that lie on no cycle need no
 depth for progress; where their writer may wait they get what a few LUTs hold. `whole` keeps every token of a stream
@@ -18,7 +19,7 @@ asks for).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from compiler.analysis.affine_schedule import MIN_DEPTH, AffineSchedule, affine_schedule, equal_paces, own_paces
+from compiler.analysis.affine_schedule import MIN_DEPTH, AffineSchedule, Edge, affine_schedule, equal_paces, own_paces
 from compiler.analysis.cycles import bridges, reconvergent_streams
 from compiler.analysis.turning import turning_schedule
 from compiler.analysis.turning_schedule import TurningSchedule
@@ -84,16 +85,30 @@ def swept_starts(schedule: Schedule) -> dict[str, float]:
     if isinstance(schedule, TurningSchedule):
         return schedule.swept()
     entering, leaving = schedule.entering(), schedule.leaving()
-    start = schedule.earliest({})
-    prefers_late = {n: sum(e.cost for e in leaving[n]) > sum(e.cost for e in entering[n]) for n in schedule.nodes}
+    start, gain = schedule.earliest({}), _gains(schedule.nodes, entering, leaving)
     for _ in range(SWEEPS):
         for node in reversed(schedule.nodes):
-            if prefers_late[node] and leaving[node]:
+            if gain[node] > 0 and leaving[node]:
                 start[node] = min(start[e.target] - e.lag for e in leaving[node])
         for node in schedule.nodes:
-            if not prefers_late[node] and entering[node]:
+            if gain[node] <= 0 and entering[node]:
                 start[node] = max(start[e.source] + e.lag for e in entering[node])
     return start
+
+
+def _gains(
+    nodes: Sequence[str], entering: Mapping[str, list[Edge]], leaving: Mapping[str, list[Edge]]
+) -> dict[str, float]:
+    """Bits of FIFOs that are saved for each cycle by which a node starts later: what it writes, less what it reads; and
+    what those save that write to it alone, which then may start later, too.
+    """
+    gain: dict[str, float] = {}
+    for node in nodes:
+        own = sum(edge.cost for edge in leaving[node]) - sum(edge.cost for edge in entering[node])
+        writers = dict.fromkeys(edge.source for edge in entering[node] if edge.cost)
+        alone = (w for w in writers if all(edge.target == node for edge in leaving[w] if edge.cost))
+        gain[node] = own + sum(max(0.0, gain.get(writer, 0.0)) for writer in alone)
+    return gain
 
 
 def undemanding(part: KernelPart, equalisation: Equalisation) -> set[str]:

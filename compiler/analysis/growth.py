@@ -103,6 +103,11 @@ class Growth:
         """In all its runs."""
         return self.part.op.iterations // self.lanes[step] * self.part.runs
 
+    def sums(self, step: int) -> int:
+        """Parts of what it reduces over, one after the other."""
+        factor, op = self.factors[step], self.part.op
+        return prod(-(-op.loops[d] // factor[d]) for d, kind in enumerate(op.iterators) if kind == "reduction")
+
     def leaving(self, step: int) -> int:
         """Iterations from its first result to its last, in all its runs."""
         found = self._leaving.get(step)

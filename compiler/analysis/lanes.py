@@ -73,6 +73,17 @@ class _Coming(NamedTuple):
     last: int
 
 
+class _Taken(NamedTuple):
+    """Of results: cycles in which they are taken, in so many parts."""
+
+    cycles: int
+    parts: int
+
+    def hide(self, made: int) -> int:
+        """What is left of so many cycles: those of the first part, or of what is made more slowly than it is taken."""
+        return made if self.parts == 1 else max(made // self.parts, made - self.cycles)
+
+
 class _Offer(NamedTuple):
     """Steps of a growth, and cycles that they save for their share of the board."""
 
@@ -98,13 +109,16 @@ class _Worth:
         for op in self._place.keys() & self._followed.keys():
             for before in (self._followed[op].product, *self._followed[op].adders):
                 self._followers.setdefault(self._served_with(before), set()).add(self._served_with(op))
+        self._taken = taken_by_parts(graph) if knobs.order == "reduction-outer" else dict[str, str]()
+        for op in self._place.keys() & self._taken.keys():
+            self._followers.setdefault(self._served_with(self._taken[op]), set()).add(self._served_with(op))
         self._waiting = {name: [g for g in u.growths if self._waits(g.part.op.name)] for name, u in unrolls.items()}
         self._others = {name: [g for g in u.growths if g not in self._waiting[name]] for name, u in unrolls.items()}
         self._known = {name: dict[int, int]() for name in unrolls}  # cycles of these, by step
 
     def _waits(self, op: str) -> bool:
-        """Whether it takes no longer than it has to wait for the results that it follows."""
-        return op in self._followed and op not in self._words
+        """Whether it takes no longer than it has to wait for the results that it follows, or for who takes its own."""
+        return (op in self._followed or op in self._taken) and op not in self._words
 
     def _served_with(self, op: str) -> str:
         return self._place[op][0].ops[0]
@@ -154,14 +168,29 @@ class _Worth:
         return max(cycles, self._words.get(name, 0))
 
     def _after_waiting(self, growth: Growth, steps: range) -> list[int]:
-        """Cycles for which the results wait that it follows, at their end, or of their last burst."""
+        """Cycles for which the results wait that it follows, at their end, or of their last burst, and beyond those of
+        the product that takes its own as they come.
+        """
         name, found = growth.part.op.name, [self._cycles(growth, step) for step in steps]
-        following = self._followed[name]
+        following, taken = self._followed.get(name), self._taken_in(name)
+        if following is None:
+            return [taken.hide(cycles) for cycles in found]
         coming = self._coming(name, following)
         if following.behind:
             before = coming.cycles - coming.cycles // self._parts
-            return [max(cycles // self._parts, cycles - before) for cycles in found]
-        return [max(0, cycles - coming.cycles, cycles // coming.bursts - coming.last) for cycles in found]
+            waited = [max(cycles // self._parts, cycles - before) for cycles in found]
+            taken = taken._replace(cycles=taken.cycles // self._parts)
+        else:
+            waited = [max(0, cycles - coming.cycles, cycles // coming.bursts - coming.last) for cycles in found]
+        return [taken.hide(cycles) for cycles in waited]
+
+    def _taken_in(self, name: str) -> "_Taken":
+        """By the product that adds up what parts of the results give: of one row, where it has several side by side."""
+        if name not in self._taken:
+            return _Taken(0, 1)
+        unroll, n = self._place[self._taken[name]]
+        growth = unroll.growths[n]
+        return _Taken(growth.cycles(unroll.at) // (self._rows if len(unroll.ops) > 1 else 1), growth.sums(unroll.at))
 
     def _coming(self, name: str, following: Following) -> _Coming:
         """Of the results that an operation follows. Those of an engine come as fast as it computes rows of a prompt
@@ -187,6 +216,18 @@ class _Worth:
                 if not best.steps or worth > best.worth:
                     best = _Offer(worth, steps)
         return best
+
+
+def taken_by_parts(graph: LinalgGraph) -> Mapping[str, str]:
+    """By operation the product that takes its results, where that adds up what each part of them gives as they come."""
+    found = dict[str, str]()
+    for op in graph.ops:
+        takers = [
+            taker.name for out in op.outputs for taker, _ in graph.consumers.get(out.value, ()) if taker.is_contraction
+        ]
+        if takers and op.reduction is None and not op.is_contraction:
+            found[op.name] = takers[0]
+    return found
 
 
 def words_handed_on(graph: LinalgGraph, platform: Platform) -> Mapping[str, int]:

@@ -68,9 +68,10 @@ def csynth_fifo_kind(width: int, depth: int) -> MemoryKind:
 
 def fifo_kind(width: int, depth: int, memories: Memories) -> MemoryKind:
     """The fast rule, which is how csynth maps a FIFO, but for what is ours to ask for: URAM, and of wide tokens shift
-    registers that share a LUT with another one, where csynth by itself takes LUTRAM of four times as many LUTs.
+    registers of a LUT a bit or less, where csynth by itself takes LUTRAM of more, or block RAM behind registers of as
+    many LUTs.
     """
-    kind = "registers" if depth <= memories.srl_depth // 2 else csynth_fifo_kind(width, depth)
+    kind = "registers" if depth <= memories.srl_depth else csynth_fifo_kind(width, depth)
     return _block_kind(width, depth, memories) if kind == "bram" else kind
 
 

@@ -64,7 +64,8 @@ def chunk_depths(tasks: TaskGraph) -> dict[str, int]:
     """The least depth of streams that lead from a layer, or a phase, to the next, by name: the rows of a chunk that the
     next one has not taken while the first still takes others. Of those in front of rows side by side, and behind them,
     the tokens of a row: no row's come, or are taken, before all of the one before it. Of loads that share a port those
-    of the rows beside the first: what these begin with comes behind what is read behind the first.
+    of the rows beside the first, and of as many each that are made ready for engines and that leave them: what all of
+    these begin with comes behind what is read behind the first.
     """
     if tasks.control is None:
         return {}
@@ -74,8 +75,9 @@ def chunk_depths(tasks: TaskGraph) -> dict[str, int]:
         if passing in APART:
             source = of_layers(tasks.task[tasks.stream[name].source].program)
             found[name] = max(found.get(name, 0), _of_phase(source, name))
-    if (others := tasks.abreast.rows - 1) == 0:
+    if tasks.abreast.rows == 1:
         return found
+    others = 3 * tasks.abreast.rows - 1
     loads = {task.name for task in tasks.tasks if isinstance(task, LoadTask)}
     shared = [
         task

@@ -8,7 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 from compiler.analysis.area import Shape, counter_bits, fifo_logic, operator_logic, port_logic, port_memory, task_logic
-from compiler.analysis.banks import divider_bits
+from compiler.analysis.banks import choice_luts, divider_bits
 from compiler.analysis.memory import bound_fifo, buffer_memory
 from compiler.analysis.ports import OUTSTANDING_BURSTS
 from compiler.graph.engine import Turn
@@ -113,6 +113,15 @@ def _of_window(task: WindowTask, width: int) -> _Process:
     return _Process(task.timing, width, task.buffers, operators, walk.span * width // side + alone)
 
 
+def _of_converter(task: ConverterTask, width: int) -> _Process:
+    """What leaves is chosen, in words of the core of 32 bits."""
+    (buffer,) = task.buffers
+    choices = -(-choice_luts(task.converter, buffer) // 32)
+    operators = (("select", choices),) if choices else ()
+    registers = buffer.bits if buffer.kind == "registers" else 0
+    return _Process(task.timing, width, task.buffers, operators, registers, divider_bits(task.converter))
+
+
 def _process(task: Task, width: int) -> _Process:
     timing, buffers = task.timing, task.buffers
     match task:
@@ -124,7 +133,7 @@ def _process(task: Task, width: int) -> _Process:
         case WindowTask():
             return _of_window(task, width)
         case ConverterTask():
-            return _Process(timing, width, buffers, dividends=divider_bits(task.converter))
+            return _of_converter(task, width)
         case DmaTask():
             return _Process(timing, width, buffers, ports=task.dma.channels)
         case _:

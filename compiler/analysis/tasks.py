@@ -5,7 +5,7 @@ from functools import lru_cache
 from math import gcd, prod
 from typing import NamedTuple
 
-from compiler.analysis.banks import converter_banks
+from compiler.analysis.banks import converter_buffer
 from compiler.analysis.memory import buffer_cost, buffer_kind, rom_kind
 from compiler.analysis.names import c_name
 from compiler.analysis.operators import (
@@ -269,12 +269,9 @@ def _converter_pipeline(converter: Converter, memories: Memories) -> tuple[Timin
         high = (first_row + shared, window.start + window.steps, window.each)
         return tuple(Gate(n, low[k], high[k]) for n, k in enumerate(kept) if (low[k], high[k]) != (0, trips[k]))
 
-    width = DTYPE_BITS[converter.source.dtype]
-    banks = prod(converter_banks(converter))
-    depth = -(-prod(converter.memory) // banks)
     timing = TimingSpec(tuple(trips[k] for k in kept), 1, READ_WRITE_CYCLES + BUFFER_CYCLES)
-    buffer = Buffer("buffer", width, depth, banks, buffer_cost(width, depth, banks, memories).kind)
-    return timing, (gates(0, chosen.fill), gates(chosen.delay, chosen.drain)), buffer
+    filled, drained = gates(0, chosen.fill), gates(chosen.delay, chosen.drain)
+    return timing, (filled, drained), converter_buffer(converter, memories)
 
 
 @lru_cache(maxsize=16384)

@@ -607,7 +607,7 @@ CHOOSE = "choose"
 """What a launch is told: 1 to choose the next token, 0 where none is wanted, as behind all but the last of a prompt."""
 CONTROL = "control"
 AT_ONCE = 32  # words that it writes in one cycle
-CONTROL_DEPTH = 2  # tokens of each stream of words and answers: the least of any FIFO, though 1 would be as quick
+CONTROL_DEPTH = 3  # tokens of each stream of words and answers: the least of any FIFO, though 1 would be as quick
 
 
 def told(task: Task) -> tuple[Argument, ...]:

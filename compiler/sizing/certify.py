@@ -184,6 +184,7 @@ class _Kernel:
         plans = [trial.filled(depths) for depths in planned]
         given = {name: stream.depth for name, stream in trial.streams.items()}
         starts = [*(_less(trial, depths) for depths in plans), *plans, trial.filled(given)]
+        self.loaded_ahead = starts
         self.starts = [each for depths in starts for each in (_with_free_loads(trial, depths), depths)]
         self.tightening = Tightening(trial, {}, effort)
 
@@ -212,7 +213,7 @@ class _Kernel:
         )
 
     def _start(self) -> tuple[Depths, Outcome]:
-        """The cheapest start that keeps the pace, else the cheapest of all, grown until it does."""
+        """The cheapest start that keeps the pace, else the cheapest of those that load ahead, grown until it does."""
         tried: list[Depths] = []
         for depths in sorted(self.starts, key=self.trial.price):
             if depths in tried:
@@ -221,7 +222,7 @@ class _Kernel:
             (outcome,) = self.trial.try_all([depths])
             if self.trial.holds(outcome):
                 return self.trial.trimmed(depths, outcome), outcome
-        return self._grown(_above(min(self.starts, key=self.trial.price), self.trial.floor))
+        return self._grown(_above(min(self.loaded_ahead, key=self.trial.price), self.trial.floor))
 
     def _grown(self, depths: Depths) -> tuple[Depths, Outcome]:
         """Every FIFO that somebody found full gets twice as deep, up to what it holds when it is unbounded: there

@@ -8,12 +8,12 @@ them is free.
 
 from collections.abc import Mapping
 
+from compiler.analysis.memory_steps import free_depth, price
 from compiler.errors import VerificationError
 from compiler.platforms.memories import Memories
 from compiler.simulator.timing.core import Plan
 from compiler.simulator.timing.network import Outcome
 from compiler.simulator.timing.waits import causes_of, waits_of
-from compiler.sizing.steps import free_depth, price
 
 
 def deadlock_free(

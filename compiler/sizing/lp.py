@@ -20,10 +20,10 @@ from compiler.analysis.fifo import (
     swept_starts,
     undemanding,
 )
+from compiler.analysis.memory_steps import free_depth, price
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Equalisation
 from compiler.platforms.memories import Memories
-from compiler.sizing.steps import free_depth, price
 from compiler.solver.milp import Milp, Row, solve
 
 FREE_TOKEN = 1e-3  # weight of a token that needs no memory of its own: of two equal schedules the shorter FIFO

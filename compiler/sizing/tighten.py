@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
+from compiler.analysis.memory_steps import deepest_within, next_smaller
 from compiler.simulator.timing.network import Outcome
-from compiler.sizing.steps import deepest_within, next_smaller
 from compiler.sizing.trial import TOGETHER, Depths, Trial
 
 SMALL = 0.02  # of the price of all FIFOs at first

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
+from compiler.analysis.memory_steps import free_depth, is_free, price
 from compiler.analysis.relays import writer
 from compiler.graph.program import COUNT, LOAD, all_launches
 from compiler.graph.task_graph import LoadTask, Stream, TaskGraph
@@ -19,7 +20,6 @@ from compiler.simulator.timing.core import Plan
 from compiler.simulator.timing.network import Network, Outcome
 from compiler.simulator.timing.translate import networks_of
 from compiler.sizing.grow import deadlock_free
-from compiler.sizing.steps import free_depth, is_free, price
 
 Depths = dict[str, int]
 SLACK = 0.005  # of a kernel's cycles with unbounded FIFOs: what smaller FIFOs may cost in all
@@ -92,7 +92,7 @@ class Trial:
         return self.streams[name].width
 
     def price(self, depths: Mapping[str, int]) -> float:
-        """Of all FIFOs, in LUTs of equal share of the part (`compiler.sizing.steps`)."""
+        """Of all FIFOs, in LUTs of equal share of the part (`compiler.analysis.memory_steps`)."""
         return sum(self.price_of(name, depth) for name, depth in depths.items())
 
     def price_of(self, name: str, depth: int) -> float:

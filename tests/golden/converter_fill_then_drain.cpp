@@ -4,9 +4,7 @@
 //   writes out: itensor<4x4xf32, iter_space: [3,3,4]*[1,16,4], iter_map: (d0,d1,d2)->(0,d1+d2)>
 void convert_g_to_op_y_in0(hls::stream<f32x16>& in, hls::stream<f32x16>& out) {
   float buffer[4][48];
-#pragma HLS array_partition variable=buffer type=complete dim=1
-#pragma HLS array_partition variable=buffer type=cyclic factor=16 dim=2
-#pragma HLS bind_storage variable=buffer type=ram_s2p impl=lutram
+#pragma HLS array_partition variable=buffer type=complete dim=0
 #pragma HLS dependence variable=buffer type=inter direction=RAW distance=9 dependent=true
   ap_uint<2> fill0 = 0;
   ap_uint<2> fill1 = 0;

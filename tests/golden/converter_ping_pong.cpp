@@ -4,9 +4,7 @@
 //   writes out: itensor<1x16xf32, iter_space: [3,4]*[16,1], iter_map: (d0,d1)->(d1,d0)>
 void convert_h_to_op_g_in0(hls::stream<f32x16>& in, hls::stream<f32x16>& out) {
   float buffer[2][4][16];
-#pragma HLS array_partition variable=buffer type=complete dim=2
-#pragma HLS array_partition variable=buffer type=complete dim=3
-#pragma HLS bind_storage variable=buffer type=ram_s2p impl=lutram
+#pragma HLS array_partition variable=buffer type=complete dim=0
 #pragma HLS dependence variable=buffer type=inter direction=RAW distance=1 dependent=true
   ap_uint<2> fill0 = 0;
   ap_uint<2> drain0 = 0;

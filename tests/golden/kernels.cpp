@@ -33,15 +33,15 @@ void layer_norm_k1(
 #pragma HLS bind_storage variable=convert_total_to_op_c_in1_in type=fifo impl=srl
   hls::stream<f32x4, 15> op_c_in0("op_c_in0");
 #pragma HLS bind_storage variable=op_c_in0 type=fifo impl=srl
-  hls::stream<float, 4> op_c_in1("op_c_in1");
+  hls::stream<float, 15> op_c_in1("op_c_in1");
 #pragma HLS bind_storage variable=op_c_in1 type=fifo impl=srl
-  hls::stream<f32x4, 8> fork_c_k1_in("fork_c_k1_in");
+  hls::stream<f32x4, 15> fork_c_k1_in("fork_c_k1_in");
 #pragma HLS bind_storage variable=fork_c_k1_in type=fifo impl=srl
-  hls::stream<f32x4, 3> op_squares_in0("op_squares_in0");
+  hls::stream<f32x4, 15> op_squares_in0("op_squares_in0");
 #pragma HLS bind_storage variable=op_squares_in0 type=fifo impl=srl
   hls::stream<float, 5> store_squares_in("store_squares_in");
 #pragma HLS bind_storage variable=store_squares_in type=fifo impl=srl
-  hls::stream<f32x4, 3> store_c_in("store_c_in");
+  hls::stream<f32x4, 15> store_c_in("store_c_in");
 #pragma HLS bind_storage variable=store_c_in type=fifo impl=srl
 
   load_float(convert_total_to_op_c_in1_in, total_0);
@@ -74,7 +74,7 @@ void layer_norm_k2(
 #pragma HLS bind_storage variable=convert_squares_to_op_y_in1_in type=fifo impl=srl
   hls::stream<f32x4, 15> op_y_in0("op_y_in0");
 #pragma HLS bind_storage variable=op_y_in0 type=fifo impl=srl
-  hls::stream<float, 5> op_y_in1("op_y_in1");
+  hls::stream<float, 15> op_y_in1("op_y_in1");
 #pragma HLS bind_storage variable=op_y_in1 type=fifo impl=srl
   hls::stream<f32x4, 3> op_y_in3("op_y_in3");
 #pragma HLS bind_storage variable=op_y_in3 type=fifo impl=srl

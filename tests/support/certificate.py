@@ -4,18 +4,19 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from compiler.analysis.affine_schedule import MIN_DEPTH
+from compiler.analysis.memory_steps import is_free, next_smaller, price
 from compiler.graph.task_graph import Stream, TaskGraph
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.core import run
 from compiler.simulator.timing.network import Network, Outcome
 from compiler.simulator.timing.translate import networks_of
 from compiler.sizing.certify import NOT_TRIED, Sizing
-from compiler.sizing.steps import is_free, next_smaller, price
 from compiler.sizing.trial import SLACK, Trial, one_at_a_time, trials_of
 
 _U55C = load_platform("u55c")
-BOARD = replace(_U55C, memories=_U55C.memories._replace(srl_depth=4))
-"""A U55C whose shift registers are short, so that in small examples wide tokens take memory from the third one on."""
+BOARD = replace(_U55C, memories=_U55C.memories._replace(srl_depth=6))
+"""A U55C whose shift registers are short, so that in small examples wide tokens take memory from the fourth one on."""
 Simulator = Callable[[Network], Outcome]
 _FREE = re.compile(r"no memory of its own up to (\d+) tokens")
 _DEADLOCK = re.compile(r"at (\d+) tokens it can deadlock")
@@ -64,7 +65,7 @@ def check(given: TaskGraph, sizing: Sizing, simulator: Simulator = run, proven: 
             if fifo.name in sized.stream:
                 _check_stream(sized.stream[fifo.name], network, bound, simulator)
     for stream in sized.streams:
-        assert stream.depth >= 2
+        assert stream.depth >= MIN_DEPTH
         if is_load(stream, sized):
             assert price(stream.width, stream.depth, BOARD.memories) <= price(
                 stream.width, given.stream[stream.name].depth, BOARD.memories

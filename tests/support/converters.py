@@ -37,6 +37,13 @@ CASES: dict[str, tuple[ITensor, ITensor, ConverterRule, str]] = {
     "banks apart along one dimension": (THREES, FOURS_FIRST, "exact", "circular"),
     "banks apart in halves": (THREES, FOURS_FIRST, "paper", "ping-pong"),
     "banks divided": (ODD, EVEN, "exact", "single"),
+    "turned in registers": (walk((4, 1), (8, 1, 1)), walk((1, 4), (2, 4, 1), (4, 1, 0)), "exact", "ping-pong"),
+    "blocks turned in registers": (
+        walk((4, 1, 2), (8, 1, 1)),
+        walk((1, 4, 2), (2, 4, 1), (4, 1, 0)),
+        "exact",
+        "ping-pong",
+    ),
     "one token a round": (walk((1, 6), (12, 1, 0)), walk((1, 1), (12, 1, 0), (6, 1, 1)), "exact", "ping-pong"),
 }
 

@@ -143,8 +143,8 @@ def loaded(prefetch: int = 1) -> TaskGraph:
 
 
 def quiet_deadlock() -> TaskGraph:
-    """With two tokens of room in `row` nothing happens any more before its writer has the third: no cycle in which it
-    waits is ever counted.
+    """With three tokens of room in `row` nothing happens any more before its writer has the fourth: no cycle in which
+    it waits is ever counted.
     """
     return graph(
         (
@@ -174,12 +174,12 @@ def choice(columns: int = 24, wide: int = 64, narrow: int = 4) -> TaskGraph:
     )
 
 
-def depth_three() -> TaskGraph:
-    """A stream of 512 bits that needs three tokens: one step below is the shallowest FIFO there is."""
+def depth_four() -> TaskGraph:
+    """A stream of 512 bits that needs four tokens: one step below is the shallowest FIFO there is."""
     return graph(
         (
             task("fork", (30,), (), ("body", "around")),
-            task("next", (30,), ("body",), ("done",), depth=2),
+            task("next", (30,), ("body",), ("done",), depth=3),
             task("add", (30,), ("done", "around")),
         ),
         (
@@ -197,5 +197,5 @@ BY_HAND = {
     "reconvergent": reconvergent,
     "quiet_deadlock": quiet_deadlock,
     "choice": choice,
-    "depth_three": depth_three,
+    "depth_four": depth_four,
 }

@@ -18,7 +18,7 @@ using Int = std::int64_t;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double even = 1e-6;  // cycles
 constexpr double rounding_tokens = 0.01;  // of the offsets, which are sums of fractions
-constexpr Int min_depth = 2;
+constexpr Int min_depth = 3;
 constexpr Int rounds_looked_at = 4;
 constexpr Int few_sweeps = 20;  // of longest paths, until a period is taken to be too short
 constexpr double longer = 1.05;  // times as long it is tried then
@@ -149,17 +149,16 @@ class Turning {
         Starts start(nodes.size() + 1, 0.0);
         longest_paths(start, Int(start.size()) + 1);
         const auto entering = by_node(&Edge::target), leaving = by_node(&Edge::source);
-        std::vector<bool> late(start.size());
-        for (std::size_t node = 0; node < start.size(); ++node) late[node] = cost(leaving[node]) > cost(entering[node]);
+        const std::vector<double> gain = gains(entering, leaving);
         for (int sweep = 0; sweep < start_sweeps; ++sweep) {
             for (std::size_t node = start.size(); node-- > 0;) {
-                if (!late[node] || leaving[node].empty()) continue;
+                if (gain[node] <= 0.0 || leaving[node].empty()) continue;
                 double latest = infinity;
                 for (const Edge* edge : leaving[node]) latest = std::min(latest, start[edge->target] - edge->lag);
                 start[node] = latest;
             }
             for (std::size_t node = 0; node < start.size(); ++node) {
-                if (late[node] || entering[node].empty()) continue;
+                if (gain[node] > 0.0 || entering[node].empty()) continue;
                 double earliest = -infinity;
                 for (const Edge* edge : entering[node]) earliest = std::max(earliest, start[edge->source] + edge->lag);
                 start[node] = earliest;
@@ -210,6 +209,7 @@ class Turning {
     }
 
   private:
+    using Edges = std::vector<std::vector<const Edge*>>;  // by node
     using Change = std::tuple<double, double, double>;  // cycle, tokens at once, tokens a cycle from then on
 
     void read(Reader& words, Numbers& numbers) {
@@ -594,11 +594,32 @@ class Turning {
         return of_rounds;
     }
 
-    std::vector<std::vector<const Edge*>> by_node(Int Edge::*end) const {
-        std::vector<std::vector<const Edge*>> found(nodes.size() + 1);
+    Edges by_node(Int Edge::*end) const {
+        Edges found(nodes.size() + 1);
         for (const auto* list : {&edges, &phases})
             for (const Edge& edge : *list) found[edge.*end].push_back(&edge);
         return found;
+    }
+
+    // Bits of FIFOs that are saved for each cycle by which a node starts later: what it writes, less what it reads; and
+    // what those save that write to it alone, which then may start later, too.
+    std::vector<double> gains(const Edges& entering, const Edges& leaving) const {
+        std::vector<double> found(leaving.size(), 0.0);
+        for (std::size_t node = 0; node < found.size(); ++node) {
+            double writers = 0.0;
+            std::set<Int> seen;
+            for (const Edge* edge : entering[node])
+                if (edge->cost != 0.0 && seen.insert(edge->source).second && alone(leaving[edge->source], Int(node)))
+                    writers += std::max(0.0, found[edge->source]);
+            found[node] = cost(leaving[node]) - cost(entering[node]) + writers;
+        }
+        return found;
+    }
+
+    // Whether all that carry something lead to this node.
+    static bool alone(const std::vector<const Edge*>& edges, Int node) {
+        const auto leads = [node](const Edge* edge) { return edge->cost == 0.0 || edge->target == node; };
+        return std::all_of(edges.begin(), edges.end(), leads);
     }
 
     static double cost(const std::vector<const Edge*>& edges) {

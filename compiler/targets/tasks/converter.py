@@ -179,11 +179,35 @@ def emit_converter(frame: Frame, task: ConverterTask) -> None:
 
 
 def _directives(out: CppWriter, name: str, task: ConverterTask, layout: _Layout) -> None:
-    """A bank for every element that a token of either side moves at once, or one of whole tokens; the memory; the
-    distance of its accesses.
+    """Registers, or a bank for every element that a token of either side moves at once, or one of whole tokens; the
+    memory; the distance of its accesses.
     """
     banks, (buffer,) = converter_banks(layout.converter), task.buffers
-    how = "reshape" if buffer.banks < prod(banks) else "partition"
+    if buffer.kind == "registers":
+        _registers(out, name, layout)
+    else:
+        _banks(out, name, layout, banks, "reshape" if buffer.banks < prod(banks) else "partition")
+        bind_storage(out, name, buffer)
+    distance = write_to_read_distance(task)
+    out.pragma(f"dependence variable={name} type=inter direction=RAW distance={distance} dependent=true")
+
+
+def _registers(out: CppWriter, name: str, layout: _Layout) -> None:
+    """One for all that both sides move at once along a dimension: HLS takes long where it chooses among thousands."""
+    converter = layout.converter
+    elements = zip(converter.source.element, converter.target.element, converter.half, strict=True)
+    together = {dim for dim, extents in enumerate(elements) if len({*extents}) == 1}
+    if together.isdisjoint(layout.dims):
+        out.pragma(f"array_partition variable={name} type=complete dim=0")
+        return
+    if converter.halves > 1:
+        out.pragma(f"array_partition variable={name} type=complete dim=1")
+    for position, dim in enumerate(layout.dims, start=converter.halves):
+        how = "reshape" if dim in together else "partition"
+        out.pragma(f"array_{how} variable={name} type=complete dim={position}")
+
+
+def _banks(out: CppWriter, name: str, layout: _Layout, banks: Sequence[int], how: str) -> None:
     position = 2 if layout.converter.halves > 1 else 1
     for dim in layout.dims:
         if dim in layout.apart:
@@ -194,9 +218,6 @@ def _directives(out: CppWriter, name: str, task: ConverterTask, layout: _Layout)
         elif banks[dim] > 1:
             out.pragma(f"array_{how} variable={name} type=cyclic factor={banks[dim]} dim={position}")
         position += 1
-    bind_storage(out, name, buffer)
-    distance = write_to_read_distance(task)
-    out.pragma(f"dependence variable={name} type=inter direction=RAW distance={distance} dependent=true")
 
 
 def _summary(task: ConverterTask) -> str:

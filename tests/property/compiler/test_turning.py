@@ -17,6 +17,7 @@ from slow_turning import turning_schedule as slow_schedule
 
 from compiler.analysis.affine_schedule import window
 from compiler.analysis.fifo import by_kernel, plan_schedule, size_fifos, swept_starts
+from compiler.analysis.memory_steps import price
 from compiler.analysis.turning import turning_schedule
 from compiler.graph.program import Access, Gate, LoopNest, Program, telling_values, without_single_rounds
 from compiler.graph.task_graph import LoadTask, Task, TaskGraph
@@ -24,7 +25,6 @@ from compiler.options import Equalisation, FifoStrategy
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.lp import Plan, best_starts, lp_depths
-from compiler.sizing.steps import price
 
 U55C = load_platform("u55c")
 ROUNDING = 1e-6

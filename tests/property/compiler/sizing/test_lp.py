@@ -10,13 +10,13 @@ from random_tasks import RandomTasks, multigraphs, runs_to_the_end
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.fifo import by_kernel, plan_schedule, size_fifos
+from compiler.analysis.memory_steps import price
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.options import Equalisation
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.core import run
 from compiler.simulator.timing.network import Fifo, Network, Process
 from compiler.sizing.lp import Plan, best_starts, lp_depths
-from compiler.sizing.steps import price
 
 MEMORIES = load_platform("u55c").memories
 

@@ -9,6 +9,7 @@ from window_networks import greatest
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.estimate import estimate
+from compiler.analysis.memory_steps import free_depth
 from compiler.graph.layers import of_inputs
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.program import LOAD, Argument, BoundLoop, nests
@@ -20,7 +21,6 @@ from compiler.passes.design_passes import planned, planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.certify import size
-from compiler.sizing.steps import free_depth
 
 U55C = load_platform("u55c")
 COUNT = 3

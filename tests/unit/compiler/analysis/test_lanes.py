@@ -18,6 +18,7 @@ from compiler.analysis.lanes import (
     Following,
     deal_lanes,
     followed_products,
+    taken_by_parts,
     words_handed_on,
 )
 from compiler.analysis.operators import count_operators, run_cycles
@@ -99,7 +100,7 @@ def test_lanes_go_where_a_slow_rule_puts_them(name: str, engines: Engines, rows:
     graph = GRAPHS[name]
     width = 4096 if name == "head" else 1024  # its tokens are wider than a port, so lanes wait for it
     knobs = Knobs(32, lanes, stream_width=width, unrolling="worth", engines=engines, rows=rows)
-    knobs = replace(knobs, order="reduction-outer") if name == "grouped" else knobs
+    knobs = replace(knobs, order="reduction-outer") if name == "grouped" or rows > 1 else knobs
     expected = {unroll.ops[0]: unroll for unroll in _unrolls(graph, knobs)}
     _dealt_slowly(graph, knobs, expected)
     found = {unroll.ops[0]: unroll for unroll in _unrolls(graph, knobs)}
@@ -127,6 +128,13 @@ def _dealt_slowly(graph: LinalgGraph, knobs: Knobs, unrolls: dict[str, Unroll]) 
         followed, words = followed_products(graph), words_handed_on(graph, U55C)
         cycles = {op: _cycles(graph, op, nest, shared=op in served) for op, nest in nests.items()}
         own = {op: left(op, n, followed[op], nests) if op in followed else n for op, n in cycles.items()}
+        taken = taken_by_parts(graph) if knobs.order == "reduction-outer" else {}
+        several = {op: row_parts(graph, knobs.stream_width).trip for op in followed if followed[op].behind}
+        own |= {
+            op: _beyond(graph, product, nests[product], own[op], several.get(op, 1) * side_by_side(product))
+            for op, product in taken.items()
+            if op in own
+        }
         counted = own.items() if of is None else [(op, own[op]) for op in of]
         return sum(max(cycles[op], words[op]) if op in words else n for op, n in counted)
 
@@ -144,8 +152,11 @@ def _dealt_slowly(graph: LinalgGraph, knobs: Knobs, unrolls: dict[str, Unroll]) 
 
     def rows(following: Following, op: str) -> int:
         """Side by side, of the product that it follows, where it is not itself there as often."""
-        (served,) = (unroll.ops for unroll in unrolls.values() if following.product in unroll.ops)
-        return knobs.rows if len(served) > 1 and graph.op[op].reduction is None else 1
+        return side_by_side(following.product) if graph.op[op].reduction is None else 1
+
+    def side_by_side(product: str) -> int:
+        (together,) = (unroll.ops for unroll in unrolls.values() if product in unroll.ops)
+        return knobs.rows if len(together) > 1 else 1
 
     while sum(unroll.lanes for unroll in unrolls.values()) < knobs.overall_unroll:
         worths: list[tuple[float, str, int]] = []
@@ -162,6 +173,14 @@ def _dealt_slowly(graph: LinalgGraph, knobs: Knobs, unrolls: dict[str, Unroll]) 
         if steps == 0 or worth < LEAST_WORTH * time():
             return
         unrolls[name].at += steps
+
+
+def _beyond(graph: LinalgGraph, product: str, nest: Nest, cycles: int, several: int) -> int:
+    """Of the cycles of an operation, those in which no product takes part by part what it makes."""
+    op = graph.op[product]
+    sums = prod(nest.trips[k] for k in nest.reduction_loops(op.iterators))
+    taking = run_cycles(op, nest, U55C) * graph.runs_of(product) // several
+    return cycles if sums == 1 else max(cycles // sums, cycles - taking)
 
 
 def _cycles(graph: LinalgGraph, name: str, nest: Nest, *, shared: bool) -> int:
@@ -234,6 +253,21 @@ def test_what_follows_an_engine_keeps_up_with_rows_side_by_side() -> None:
         {op: nest.lanes for op, nest in plan_nests(graph, k, U55C).items()} for k in (knobs, replace(knobs, rows=4))
     )
     assert {op: four[op] // one[op] for op in one} == {"up": 1, "act": 2, "down": 1, "add": 2}
+
+
+def test_what_a_product_takes_part_by_part_is_made_no_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = mlp(64, 64, 64)
+    assert taken_by_parts(graph) == {"act": "down"}
+    knobs = Knobs(32, 1024, stream_width=1024, unrolling="worth", order="reduction-outer")
+
+    def lanes() -> int:
+        unrolls = {unroll.ops[0]: unroll for unroll in _unrolls(graph, knobs)}
+        deal_lanes(graph, unrolls, (), knobs, U55C)
+        return unrolls["act"].lanes
+
+    taken = lanes()
+    monkeypatch.setattr("compiler.analysis.lanes.taken_by_parts", lambda _: {})
+    assert taken < lanes()
 
 
 def test_lanes_that_nobody_waits_for_are_not_spent() -> None:

@@ -14,7 +14,8 @@ TABLE = Path(__file__).parents[5] / "shared/fixtures/vitis/derived/hls_fifo_tabl
 
 @pytest.mark.parametrize(
     ("width", "depth", "kind"),
-    [(32, 2, "registers"), (32, 32, "registers"), (256, 16, "registers"), (512, 17, "bram"), (64, 128, "lutram"),
+    [(32, 2, "registers"), (32, 32, "registers"), (256, 16, "registers"), (512, 32, "registers"), (512, 33, "bram"),
+         (64, 128, "lutram"),
      (32, 1024, "bram")],
 )  # fmt: skip
 def test_fifo_kind(width: int, depth: int, kind: str):

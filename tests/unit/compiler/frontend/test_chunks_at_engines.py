@@ -109,18 +109,21 @@ def test_a_chunk_takes_less_than_its_tokens(tasks: TaskGraph) -> None:
     assert chunk < 0.8 * alone
 
 
-@pytest.mark.parametrize("stream", ["h0_residual_1_in0", "h0_residual_2_in0"])
-def test_what_is_not_held_deadlocks(tasks: TaskGraph, stream: str) -> None:
-    """The residual, beside a turn; of an engine's next input, and of what leaves the layers while weights are still
-    read in front of those behind them, these small tasks hold enough themselves.
+@pytest.mark.parametrize(("stream", "deadlocks"), [("h0_residual_1_in0", True), ("h0_residual_2_in0", False)])
+def test_what_is_not_held_waits(tasks: TaskGraph, stream: str, *, deadlocks: bool) -> None:
+    """The residual, beside a turn: for ever, or until what these small tasks hold themselves has gone on. Of an
+    engine's next input, and of what leaves the layers while weights are still read in front of those behind them, they
+    hold enough.
     """
     assert tasks.control is not None
     assert {stream, "h0_mlp_fc_matmul_in0", "fork_h0_residual_2_in"} <= set(tasks.control.held)
     depth = chunk_depths(tasks)[stream]
-    assert tasks.stream[stream].depth == depth
+    assert tasks.stream[stream].depth >= depth
     short = with_depth(tasks, stream, depth // PROMPT_ROWS)
     assert cycles(short, {"position": 20}) is not None
-    assert cycles(short, CHUNK) is None
+    waits, goes_on = cycles(short, CHUNK), cycles(tasks, CHUNK)
+    assert goes_on is not None
+    assert waits is None if deadlocks else (waits is not None and waits > 2 * goes_on)
 
 
 def test_what_leaves_out_the_choice_has_a_last_turn_of_one_tile(bundle: Bundle) -> None:
@@ -272,7 +275,7 @@ def test_a_slice_is_brought_its_weights_once_for_all_rows(bundle: Bundle) -> Non
         assert list(shares.values()) == wanted
         copies = [(tasks.copies(read), tasks.copies(write)) for read, write in shares.items()]
         assert copies == [(1, rows)] * len(wanted)
-        assert all(tasks.stream[read].depth < tasks.stream[write].depth for read, write in shares.items())
+        assert all(tasks.stream[read].depth <= tasks.stream[write].depth for read, write in shares.items())
 
 
 def _source(design: TimedDesign, stream: str) -> str:

@@ -55,6 +55,7 @@ ELSEWHERE = {
     (TileTasks, "multiplier"),
     (TileTasks, "weights"),
     (FuseKernels, "fusion_plan"),
+    (SizeFifos, "fifo"),  # what shift registers hold is enough
     (SizeFifos, "prefetch_kib"),
     (MaterializeDmas, "loads"),
 }

@@ -5,11 +5,12 @@ from certificate import BOARD, trial_of
 from sizable_graphs import BY_HAND, choice, residual
 from small_graphs import ALL
 
+from compiler.analysis.affine_schedule import MIN_DEPTH
+from compiler.analysis.memory_steps import free_depth, is_free
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.simulator.timing.core import Plan
 from compiler.sizing.grow import deadlock_free
-from compiler.sizing.steps import free_depth, is_free
 from compiler.sizing.trial import Trial, trials_of
 
 
@@ -18,7 +19,7 @@ def widths(trial: Trial) -> dict[str, int]:
 
 
 def shallow(trial: Trial) -> dict[str, int]:
-    return {name: free_depth(width, 2, BOARD.memories) for name, width in widths(trial).items()}
+    return {name: free_depth(width, MIN_DEPTH, BOARD.memories) for name, width in widths(trial).items()}
 
 
 def grown(trial: Trial, plan: Plan | None = None) -> dict[str, int]:

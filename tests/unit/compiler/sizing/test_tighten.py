@@ -4,12 +4,13 @@ from collections import Counter
 
 import pytest
 from certificate import BOARD, trial_of
-from sizable_graphs import BY_HAND, choice, depth_three, loaded, racing, residual, softmax_rows, stream, task
+from sizable_graphs import BY_HAND, choice, depth_four, loaded, racing, residual, softmax_rows, stream, task
 from sizable_graphs import graph as made
 
+from compiler.analysis.affine_schedule import MIN_DEPTH
+from compiler.analysis.memory_steps import is_free, next_smaller
 from compiler.graph.task_graph import TaskGraph
 from compiler.simulator.timing.network import Outcome
-from compiler.sizing.steps import is_free, next_smaller
 from compiler.sizing.tighten import Tightening
 from compiler.sizing.trial import TOGETHER
 
@@ -27,18 +28,18 @@ def tightened(graph: TaskGraph, depth: int, effort: int = PLENTY) -> tuple[Tight
     return found, found.run(start)
 
 
-@pytest.mark.parametrize("depth", [3, 64, 1000])
+@pytest.mark.parametrize("depth", [4, 64, 1000])
 def test_it_ends_where_the_step_below_is_the_shallowest_fifo(depth: int):
-    """512 bits, three tokens: one step smaller was tried over and over."""
-    found, _ = tightened(depth_three(), max(depth, 4))
+    """512 bits, four tokens: one step smaller was tried over and over."""
+    found, _ = tightened(depth_four(), max(depth, 5))
     assert found.trial.work < PLENTY
-    assert found.depths["around"] in (3, 4)
-    assert found.failed["around"][0] == 2
+    assert found.depths["around"] in (4, 5)
+    assert found.failed["around"][0] == MIN_DEPTH
 
 
-def test_three_tokens_of_512_bits():
-    trial = trial_of(depth_three())
-    found = Tightening(trial, dict.fromkeys(trial.streams, 2) | {"around": 3}, PLENTY)
+def test_four_tokens_of_512_bits():
+    trial = trial_of(depth_four())
+    found = Tightening(trial, dict.fromkeys(trial.streams, MIN_DEPTH) | {"around": 4}, PLENTY)
     found.run(trial.run(found.depths))
     assert trial.work < PLENTY
     assert found.is_needed("around")

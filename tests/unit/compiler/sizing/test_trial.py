@@ -5,11 +5,12 @@ from random import Random
 import pytest
 from certificate import BOARD, trial_of
 from random_tasks import runs_to_the_end
-from sizable_graphs import BY_HAND, choice, depth_three, loaded, reconvergent, residual, stream, task
+from sizable_graphs import BY_HAND, choice, depth_four, loaded, reconvergent, residual, stream, task
 from sizable_graphs import graph as made
 
+from compiler.analysis.affine_schedule import MIN_DEPTH
+from compiler.analysis.memory_steps import is_free, price
 from compiler.graph.task_graph import TaskGraph
-from compiler.sizing.steps import is_free, price
 from compiler.sizing.trial import SLACK, peaks, trials_of
 
 
@@ -61,7 +62,7 @@ def test_a_run_that_deadlocks_or_was_stopped_does_not_hold():
 
 def test_several_tries_are_those_of_each_in_their_order():
     trial = trial_of(long_residual())
-    choices = [{**dict.fromkeys(trial.streams, 2), "around": depth} for depth in (50, 7, 100, 61, 2)]
+    choices = [{**dict.fromkeys(trial.streams, MIN_DEPTH), "around": depth} for depth in (50, 7, 100, 61, MIN_DEPTH)]
     alone = [trial.plan.run(choice, limit=trial.limit + 1) for choice in choices]
     assert len({str(outcome) for outcome in alone}) > 3
     runs, work = trial.runs, trial.work
@@ -141,7 +142,7 @@ def test_filled_depths_cost_as_much():
 
 
 def test_costly_ones_are_in_order_of_what_they_take():
-    trial = trial_of(depth_three())
+    trial = trial_of(depth_four())
     assert trial.costly({"body": 4, "around": 600, "done": 4}) == ["around", "body", "done"]
     assert trial.costly({"body": 2, "around": 2, "done": 4}) == ["done"]
 

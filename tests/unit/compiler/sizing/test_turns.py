@@ -11,6 +11,8 @@ from sizable_graphs import graph, stream
 from slow_turning import turning_schedule
 from tasks_by_hand import compute, route
 
+from compiler.analysis import memory_steps
+from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.fifo import size_fifos
 from compiler.errors import UnsupportedError, VerificationError
 from compiler.graph.program import Access, Argument, BoundLoop, Gate, LoopNest, Program, Repeat, Values, all_launches
@@ -18,7 +20,6 @@ from compiler.graph.task_graph import Task, TaskGraph, TimingSpec
 from compiler.options import Equalisation, FifoStrategy
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing import certify as module
-from compiler.sizing import steps
 from compiler.sizing.certify import as_given, certify
 from compiler.sizing.lp import lp_depths
 from compiler.sizing.trial import SLACK
@@ -120,7 +121,7 @@ def test_what_is_little_of_a_long_row_is_not_lost_on_a_short_one(monkeypatch: py
     short: Values = {"position": 20}
     monkeypatch.setattr("compiler.sizing.trial.all_launches", lambda _: ({}, short))
     monkeypatch.setattr(module, "all_launches", lambda _: ({},))
-    assert certify(detour(), BOARD).tasks.stream["near"].depth == 2
+    assert certify(detour(), BOARD).tasks.stream["near"].depth == MIN_DEPTH
     monkeypatch.setattr(module, "all_launches", lambda _: ({}, short))
     found = certify(detour(), BOARD).tasks.stream["near"]
     assert found.depth > 2
@@ -210,4 +211,4 @@ def planned(tasks: TaskGraph) -> TaskGraph:
 
 
 def price(tasks: TaskGraph) -> float:
-    return sum(steps.price(s.width, s.depth, BOARD.memories) for s in tasks.streams)
+    return sum(memory_steps.price(s.width, s.depth, BOARD.memories) for s in tasks.streams)

@@ -83,6 +83,16 @@ def test_the_cases_are_what_they_are_called() -> None:
     assert divider_bits(planned("banks apart in a ring")) == divider_bits(planned("ring")) == 0
 
 
+def test_registers_are_of_all_that_both_sides_move_at_once() -> None:
+    """Blocks of two: 16 words of 64 bits in each half, not 32 of 32 bits."""
+    assert "array_partition variable=buffer type=complete dim=0" in code_of("turned in registers")
+    code = code_of("blocks turned in registers")
+    assert [line for line in code.splitlines() if "array_" in line] == [
+        f"#pragma HLS array_{how} variable=buffer type=complete dim={dim}"
+        for dim, how in enumerate(("partition", "partition", "partition", "reshape"), start=1)
+    ]
+
+
 @pytest.mark.slow
 def test_the_code_of_every_realisation_runs(tmp_path: Path) -> None:
     """Under the address sanitiser: an index beyond the buffer ends the program."""

@@ -2,8 +2,8 @@
 
 import pytest
 
+from compiler.analysis.memory_steps import free_depth, is_free, next_smaller
 from compiler.platforms.platform import load_platform
-from compiler.sizing.steps import free_depth, is_free, next_smaller
 
 MEMORIES = load_platform("u55c").memories
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
+from compiler.analysis.memory_steps import free_depth, is_free, next_smaller, price
 from compiler.platforms.platform import load_platform
-from compiler.sizing.steps import free_depth, is_free, next_smaller, price
 
 MEMORIES = load_platform("u55c").memories
 

@@ -1,23 +1,23 @@
 """The depths at which the memory of a FIFO costs more: between two of them, depth is free.
 
-Up to 16 words or 1024 bits a FIFO is shift registers, then LUTRAM, from some depth on block RAM or URAM, each in steps
-of its own (`compiler.analysis.memory`). Shift registers are free: of 16 words they take fewer LUTs than two words of
-flip-flops, which the shallowest FIFO is made of, and none takes 32 more. Other memory is compared as a share of the
-part: one block RAM weighs `luts_per_bram36` LUTs, one URAM `bram36_per_uram` block RAMs. Deeper never costs less: the
-searches below rest on that.
+Up to 16 words or 1024 bits a FIFO is shift registers that are free: of 16 words they take fewer LUTs than two words of
+flip-flops, and none takes 32 more. Up to 32 words they take twice as many, then LUTRAM, block RAM or URAM follow, each
+in steps of its own (`compiler.analysis.memory`). All are compared as shares of the part: one block RAM weighs
+`luts_per_bram36` LUTs, one URAM `bram36_per_uram` block RAMs. Deeper never costs less: the searches below rest on that.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
-from compiler.analysis.memory import fifo_cost
+from compiler.analysis.memory import SMALL_BITS, fifo_cost
 from compiler.platforms.memories import Memories
 
 
 def price(width: int, depth: int, memories: Memories) -> float:
     """What the memory of a FIFO of `depth` tokens of `width` bits takes of the part, in LUTs of equal share."""
     cost = fifo_cost(width, depth, memories)
-    if cost.kind == "registers":
+    if cost.kind == "registers" and (depth <= memories.srl_depth // 2 or width * depth <= SMALL_BITS):
         return 0.0
     return cost.lut + memories.luts_per_bram36 * (cost.bram36 + memories.bram36_per_uram * cost.uram)
 
@@ -30,6 +30,7 @@ def _last(holds: Callable[[int], bool], low: int, high: int) -> int:
     return low
 
 
+@lru_cache(maxsize=65536)
 def free_depth(width: int, depth: int, memories: Memories) -> int:
     """The largest depth that costs what `depth` does: that much more takes no more memory. O(log depth)."""
     paid = price(width, depth, memories)
