@@ -15,7 +15,7 @@ import json
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from math import prod
 from pathlib import Path
@@ -27,23 +27,42 @@ from rich.table import Table
 
 from bench import earlier_lanes
 from bench.workload import bundle_cache
-from compiler.analysis import engines, fifo, growth, operators, tasks, tiling, widen_rows
-from compiler.analysis.affine_schedule import MIN_DEPTH
+from compiler.analysis import (
+    affine_schedule,
+    build,
+    depths,
+    engines,
+    fifo,
+    growth,
+    operators,
+    tasks,
+    tiling,
+    widen_rows,
+)
+from compiler.analysis.affine_schedule import Edge
+from compiler.analysis.banks import converter_banks
 from compiler.analysis.growth import Growth
+from compiler.analysis.memory import buffer_kind
 from compiler.errors import MillraceError
 from compiler.frontend.bundle import Bundle, import_model
+from compiler.graph.converter import Converter
 from compiler.graph.design import Packing
+from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
+from compiler.graph.task_graph import Buffer, Stream
 from compiler.options import FifoStrategy, Knobs, Workload
 from compiler.passes import bind_multipliers, tile_tasks
 from compiler.passes.design_passes import planned_tasks
 from compiler.passes.materialize_dmas import MaterializeDmas
 from compiler.pipeline import compile_design
+from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform, load_platform
 
 KNOWN = Path(__file__).resolve().parents[1] / "tests" / "data" / "accelerators.json.gz"
 PLATFORM = load_platform("u55c")
+
+Edges = Mapping[str, list[Edge]]  # by node
 
 
 def digest(data: Any) -> str:
@@ -109,6 +128,26 @@ def _as_wide_as_asked(*_: Any) -> tuple[dict[str, str], dict[str, Packing]]:
     return {}, {}
 
 
+TWO = 2  # tokens of the shallowest FIFO
+
+
+def _as_planned(stream: Stream, depth: int, platform: Platform) -> int:  # noqa: ARG001 # as what it stands for
+    """FIFOs were no deeper than was planned, whatever their memory holds."""
+    return depth
+
+
+def _of_memory(converter: Converter, memories: Memories) -> Buffer:
+    """Whatever the buffer of a converter holds more than once was memory."""
+    width, banks = DTYPE_BITS[converter.source.dtype], prod(converter_banks(converter))
+    depth = -(-prod(converter.memory) // banks)
+    return Buffer("buffer", width, depth, banks, buffer_kind(width, depth, memories))
+
+
+def _of_itself(nodes: Sequence[str], entering: Edges, leaving: Edges) -> dict[str, float]:
+    """A task started late for what it alone saves."""
+    return {n: sum(e.cost for e in leaving[n]) - sum(e.cost for e in entering[n]) for n in nodes}
+
+
 _planned_depths = fifo._kernel_depths  # as it is now
 
 
@@ -117,10 +156,16 @@ def _least_elsewhere(part: fifo.KernelPart, strategy: FifoStrategy) -> list[int]
     if strategy != "whole":
         return _planned_depths(part, strategy)
     whole = fifo._held_whole(part)
-    return [max(MIN_DEPTH, s.tokens + s.initial) if s.name in whole else MIN_DEPTH for s in part.streams]
+    return [max(TWO, s.tokens + s.initial) if s.name in whole else TWO for s in part.streams]
 
 
-DEPTHS = ((fifo, "_kernel_depths", _least_elsewhere),)
+MEMORIES = (
+    *((module, "MIN_DEPTH", TWO) for module in (affine_schedule, fifo, build)),
+    (depths, "_filled", _as_planned),
+    (tasks, "converter_buffer", _of_memory),
+    (fifo, "_gains", _of_itself),
+)
+DEPTHS = (*MEMORIES, (fifo, "_kernel_depths", _least_elsewhere))
 PORTS = (
     *DEPTHS,
     (MaterializeDmas, "_dealt", staticmethod(_as_wide_as_asked)),
@@ -142,7 +187,8 @@ LANES = (
 HEAP = ((Growth, "cycles", _earlier_cycles),)
 CHAIN = ((widen_rows, "run_cycles", _earlier_chain),)
 MENDED: dict[str, tuple[tuple[Any, str, Any], ...]] = {
-    "depths of whole streams": DEPTHS,
+    "memories and least depths": MEMORIES,
+    "also depths of whole streams": DEPTHS,
     "also ports of a kernel": PORTS,
     "also what products are made of": PRODUCTS,
     "also lanes and loops of a tile": LANES,
@@ -168,6 +214,8 @@ def _forget() -> None:
         (operators, "body_cores"),
         (tasks, "operation_pipeline"),
         (tasks, "structured_task"),
+        (tasks, "converter_task"),
+        (tasks, "_converter_pipeline"),
         (engines, "_engine"),
     )
     of_nests = ((growth, "_growth"), (growth, "_joint_growth"), (tiling, "_walk"), (tile_tasks, "_nests"))

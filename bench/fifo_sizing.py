@@ -22,6 +22,7 @@ from rich.table import Table
 
 from bench.workload import bundle_cache
 from compiler.analysis.memory import fifo_cost
+from compiler.analysis.memory_steps import next_smaller, price
 from compiler.frontend.bundle import import_model
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import Stream, TaskGraph
@@ -30,7 +31,6 @@ from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import Platform, load_platform
 from compiler.sizing.certify import WORK, Sizing, certify
 from compiler.sizing.lp import lp_depths
-from compiler.sizing.steps import next_smaller, price
 from compiler.sizing.trial import Trial, peaks, trials_of
 
 PHASES: tuple[Phase, ...] = ("prefill", "decode")

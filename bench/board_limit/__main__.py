@@ -4,12 +4,14 @@ python -m bench.board_limit
 python -m bench.board_limit gpt2-medium --only table sensitivity waterfall
 python -m bench.board_limit --precision w4a8kv8 --only table
 python -m bench.board_limit gpt2-medium --knobs knobs.json --kept /tmp/designs    # `knobs` of a design.json
+python -m bench.board_limit gpt2-medium --positions 1024 --only table context     # both by one design
 
 W4A8 with a quantised head, by request with int8 keys and values (`--precision w4a8kv8`), all layers, a prompt of 128
 tokens and 128 after the first, unless a row says otherwise; definitions are those of `compiler/whole_token.py`.
 `table`: tokens a second, first token, energy, share of the HBM bound, area and the fullest die, beside what it must
 and what it aims to reach. `prompts`: designs that take rows of a prompt side by side. `paper`: table 4 of
-StreamTensor, by one design for all its rows. `context`: the last of 1,024 positions, by designs for all of them.
+StreamTensor, by one design for all its rows. `context`: the last of 1,024 positions, by designs for all of them, which
+are those of the other rows with `--positions 1024`.
 `sensitivity`: the same design at other clocks, bandwidths, depths of pipelines and areas. `waterfall`: where the time
 of a token goes, each step the difference of two simulations. `structures`: engines of their own against shared ones, at
 equal lanes and ports.
@@ -66,16 +68,19 @@ class Planner:
     and are as good as the fastest (`AS_FAST`), by simulation of a reply, or of the last of other positions.
     """
 
-    def __init__(self, knobs: Sequence[Knobs], precision: Precision, platform: Platform, kept: Path) -> None:
-        self.knobs, self.platform, self.kept = knobs, platform, kept
+    def __init__(
+        self, knobs: Sequence[Knobs], precision: Precision, positions: int, platform: Platform, kept: Path
+    ) -> None:
+        self.knobs, self.positions, self.platform, self.kept = knobs, positions, platform, kept
         self.precision: Precision = precision
 
-    def __call__(self, model: str, positions: int = PROMPT + STEPS, knobs: Knobs | None = None) -> Planned:
-        tried = (knobs,) if knobs else self.knobs
+    def __call__(self, model: str, positions: int = 0, knobs: Knobs | None = None) -> Planned:
+        """Of so many positions (0: as asked for)."""
+        tried, positions = (knobs,) if knobs else self.knobs, positions or self.positions
         plans = [plan(model, k, positions, self.platform, self.kept, self.precision) for k in tried]
         if len(plans) == 1:
             return plans[0]
-        lengths = (PROMPT, STEPS) if positions == PROMPT + STEPS else (positions - 1, 1)
+        lengths = (PROMPT, STEPS) if positions == self.positions else (positions - 1, 1)
         fitting = [planned for planned in plans if not planned.exceeded] or plans
         replies = [(planned, planned.reply(*lengths)) for planned in fitting]
         most = (1 + AS_FAST) * min(reply.token_us for _, reply in replies)
@@ -88,7 +93,7 @@ def main() -> int:
     knobs = (Knobs.from_json(json.loads(arguments.knobs.read_text())),) if arguments.knobs else DESIGNS
     with tempfile.TemporaryDirectory() as folder:
         precision: Precision = arguments.precision
-        planner = Planner(knobs, precision, load_platform("u55c"), arguments.kept or Path(folder))
+        planner = Planner(knobs, precision, arguments.positions, load_platform("u55c"), arguments.kept or Path(folder))
         designs: dict[str, Planned] = {}
         with Progress(console=Console(stderr=True), transient=True) as progress:
             for model in progress.track(arguments.models, description="planning"):
@@ -103,6 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("models", nargs="*", default=FAMILIES, help=f"default: {' '.join(FAMILIES)}")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts (default: all)")
     parser.add_argument("--knobs", type=Path, help="JSON of knobs (default: of those that a search begins with)")
+    parser.add_argument("--positions", type=int, default=PROMPT + STEPS, help="of the designs (default: %(default)s)")
     parser.add_argument("--precision", choices=PRECISIONS, default="w4a8", help="default: %(default)s")
     parser.add_argument("--kept", type=Path, help="folder of designs that are planned already")
     return parser

@@ -2,13 +2,13 @@
 
 from bench.site.networks import block_graph, board
 from bench.site.svg import Drawing
+from compiler.analysis.memory_steps import next_smaller
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.simulator.timing.core import Plan, Run
 from compiler.simulator.timing.network import Outcome
 from compiler.simulator.timing.translate import networks_of
 from compiler.sizing.certify import certify
-from compiler.sizing.steps import next_smaller
 
 FIFO = "h0_residual_1_in0"  # the residual, which waits for attention
 SAMPLES = 300
