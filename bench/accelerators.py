@@ -128,7 +128,7 @@ def _as_wide_as_asked(*_: Any) -> tuple[dict[str, str], dict[str, Packing]]:
     return {}, {}
 
 
-TWO = 2  # tokens of the shallowest FIFO
+TWO = 2  # tokens of the shallowest FIFO, which now has three
 
 
 def _as_planned(stream: Stream, depth: int, platform: Platform) -> int:  # noqa: ARG001 # as what it stands for

@@ -26,9 +26,8 @@ from typing import NamedTuple
 from compiler.graph.program import Access, Gate
 from compiler.graph.task_graph import ComputeTask, ConverterTask, Stream, Task, TimingSpec
 
-MIN_DEPTH = (
-    3  # of a FIFO: csynth makes two words of flip-flops, more LUTs than three of shift registers (hls_fifo_table.csv)
-)
+MIN_DEPTH = 3
+"""Of a FIFO: csynth makes two words of flip-flops, which take more LUTs than three of shift registers do."""
 ROUNDING_TOKENS = 0.01  # of the offsets, which are sums of fractions
 
 
