@@ -5,17 +5,18 @@
 !s = !itensor.itensor<1xf32, iter_space: [64]*[1], iter_map: (d0)->(d0)>
 func.func @reconvergence(%x: tensor<64xf32> {dataflow.value = #dataflow.value<"x", input from "x">})
     -> (tensor<64xf32> {dataflow.output = #dataflow.output<"y" = "y"[d0] as [64]>}) {
-  // Both copies meet in the task, which walks them at an even pace: a few tokens are in flight. `whole` holds all 64.
-  // CHECK:      %fork_x_in = itensor.stream {{.*}}, depth: 16>
-  // CHECK:      %add_in0 = itensor.stream {{.*}}, depth: 4>
-  // CHECK-NEXT: %add_in1 = itensor.stream {{.*}}, depth: 4>
-  // `normal` lets no task wait that computes, so the stream behind `add` holds what is inside its pipeline too.
-  // NORMAL-DAG: %fork_x_in = itensor.stream {{.*}}, depth: 16>
-  // NORMAL-DAG: %add_in0 = itensor.stream {{.*}}, depth: 4>
-  // NORMAL-DAG: %store_y_in = itensor.stream {{.*}}, depth: 11>
+  // Both copies meet in the task, which walks them at an even pace: a few tokens are in flight, and a shift register of
+  // 32 holds them, which costs what the least does. `whole` holds all 64.
+  // CHECK:      %fork_x_in = itensor.stream {{.*}}, depth: 32>
+  // CHECK:      %add_in0 = itensor.stream {{.*}}, depth: 32>
+  // CHECK-NEXT: %add_in1 = itensor.stream {{.*}}, depth: 32>
+  // `normal` lets no task wait that computes, so the stream behind `add` holds what is inside its pipeline too: as many.
+  // NORMAL-DAG: %fork_x_in = itensor.stream {{.*}}, depth: 32>
+  // NORMAL-DAG: %add_in0 = itensor.stream {{.*}}, depth: 32>
+  // NORMAL-DAG: %store_y_in = itensor.stream {{.*}}, depth: 32>
   // WHOLE:      %add_in0 = itensor.stream {{.*}}, depth: 64>
   // WHOLE-NEXT: %add_in1 = itensor.stream {{.*}}, depth: 64>
-  // CHECK:      itensor.fork @fork_x ins(%fork_x_in : !itensor.stream<vector<1xf32>, depth: 16>) outs(%add_in0 : !itensor.stream<vector<1xf32>, depth: 4>,
+  // CHECK:      itensor.fork @fork_x ins(%fork_x_in : !itensor.stream<vector<1xf32>, depth: 32>) outs(%add_in0 : !itensor.stream<vector<1xf32>, depth: 32>,
   %y = dataflow.kernel @kernel0 (%m: tensor<64xf32> = %x : tensor<64xf32>) {
     %a = dataflow.load @load_x "x" packing<channels: 1, tokens_per_word: 16, words_per_token: 1> ins(%m : tensor<64xf32>) -> (!s)
     %b, %c = itensor.fork @fork_x ins(%a : !s) -> (!s, !s)

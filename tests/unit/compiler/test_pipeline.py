@@ -94,7 +94,7 @@ def test_the_ir_is_that_of_what_is_emitted_and_where_asked_for_of_every_pass(mad
 
 
 def test_whole_streams_have_no_certificate(tmp_path: Path):
-    _, description, dataflow = compiled("softmax", tmp_path, Knobs(default_tile_size=4, fifo="whole"))
+    _, description, dataflow = compiled("argmax", tmp_path, Knobs(default_tile_size=4, fifo="whole"))
     assert description["fifo_sizing"] == []
     for stream in dataflow["streams"]:
         is_whole = stream["reason"] == "by rule: holds the whole stream where two paths meet"
