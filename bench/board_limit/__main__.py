@@ -177,7 +177,7 @@ def _compare(console: Console, title: str, what: str, designs: dict[str, Planned
 def _paper(console: Console, designs: dict[str, Planned], planner: Planner) -> None:
     if "gpt2-medium" not in designs:
         return
-    design = planner("gpt2-medium", sum(max(GPT2_MEDIUM)))
+    design = planner("gpt2-medium", max(planner.positions, sum(max(GPT2_MEDIUM))))
     rows: list[list[str]] = []
     for (prompt, made), others in GPT2_MEDIUM.items():
         reply = design.reply(prompt, made)
