@@ -40,23 +40,19 @@ from compiler.analysis import (
     widen_rows,
 )
 from compiler.analysis.affine_schedule import Edge
-from compiler.analysis.banks import converter_banks
+from compiler.analysis.banks import converter_memory
 from compiler.analysis.growth import Growth
-from compiler.analysis.memory import buffer_kind
 from compiler.errors import MillraceError
 from compiler.frontend.bundle import Bundle, import_model
-from compiler.graph.converter import Converter
 from compiler.graph.design import Packing
-from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
-from compiler.graph.task_graph import Buffer, Stream
+from compiler.graph.task_graph import Stream
 from compiler.options import FifoStrategy, Knobs, Workload
 from compiler.passes import bind_multipliers, tile_tasks
 from compiler.passes.design_passes import planned_tasks
 from compiler.passes.materialize_dmas import MaterializeDmas
 from compiler.pipeline import compile_design
-from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform, load_platform
 
 KNOWN = Path(__file__).resolve().parents[1] / "tests" / "data" / "accelerators.json.gz"
@@ -136,13 +132,6 @@ def _as_planned(stream: Stream, depth: int, platform: Platform) -> int:  # noqa:
     return depth
 
 
-def _of_memory(converter: Converter, memories: Memories) -> Buffer:
-    """Whatever the buffer of a converter holds more than once was memory."""
-    width, banks = DTYPE_BITS[converter.source.dtype], prod(converter_banks(converter))
-    depth = -(-prod(converter.memory) // banks)
-    return Buffer("buffer", width, depth, banks, buffer_kind(width, depth, memories))
-
-
 def _of_itself(nodes: Sequence[str], entering: Edges, leaving: Edges) -> dict[str, float]:
     """A task started late for what it alone saves."""
     return {n: sum(e.cost for e in leaving[n]) - sum(e.cost for e in entering[n]) for n in nodes}
@@ -162,7 +151,7 @@ def _least_elsewhere(part: fifo.KernelPart, strategy: FifoStrategy) -> list[int]
 MEMORIES = (
     *((module, "MIN_DEPTH", TWO) for module in (affine_schedule, fifo, build)),
     (depths, "_filled", _as_planned),
-    (tasks, "converter_buffer", _of_memory),
+    (tasks, "converter_buffer", converter_memory),
     (fifo, "_gains", _of_itself),
 )
 DEPTHS = (*MEMORIES, (fifo, "_kernel_depths", _least_elsewhere))

@@ -9,9 +9,10 @@ Each bit that leaves is chosen among the banks that may hold it. Where few words
 is what a transposition of wide tokens needs, registers and wider choices take fewer LUTs than memories of LUTs.
 """
 
+from dataclasses import replace
 from math import lcm, prod
 
-from compiler.analysis.memory import buffer_cost
+from compiler.analysis.memory import buffer_kind, buffer_memory
 from compiler.graph.converter import Converter, box_of
 from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
 from compiler.graph.task_graph import Buffer
@@ -75,13 +76,19 @@ def choice_luts(converter: Converter, buffer: Buffer) -> int:
     return -(-among // LUT_INPUTS) * converter.target.width if among > 1 else 0
 
 
-def converter_buffer(converter: Converter, memories: Memories) -> Buffer:
-    """The buffer of a converter: memories by the fast rule, or registers where these take less of the part."""
+def converter_memory(converter: Converter, memories: Memories) -> Buffer:
+    """The buffer of a converter by the fast rule: memories, or registers where each holds a word."""
     width, banks = DTYPE_BITS[converter.source.dtype], prod(converter_banks(converter))
     depth = -(-prod(converter.memory) // banks)
-    memory = buffer_cost(width, depth, banks, memories)
-    kept, held = (Buffer("buffer", width, depth, banks, kind) for kind in (memory.kind, "registers"))
-    if memory.kind != "lutram" or _odd_banks(converter):
+    return Buffer("buffer", width, depth, banks, buffer_kind(width, depth, memories))
+
+
+def converter_buffer(converter: Converter, memories: Memories) -> Buffer:
+    """The buffer of a converter: by the fast rule, or registers where these take less of the part."""
+    kept = converter_memory(converter, memories)
+    if kept.kind != "lutram" or _odd_banks(converter):
         return kept
+    held = replace(kept, kind="registers")
     of_registers = choice_luts(converter, held) + FF_PRICE * held.bits
-    return held if of_registers < memory.lut + choice_luts(converter, kept) else kept
+    of_memory = choice_luts(converter, kept) + buffer_memory(kept, memories).lut
+    return held if of_registers < of_memory else kept
