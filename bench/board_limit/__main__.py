@@ -103,12 +103,19 @@ def main() -> int:
     return 1 if any(design.exceeded for design in designs.values()) else 0
 
 
+def _positions(text: str) -> int:
+    if not text.isdecimal() or int(text) < PROMPT + STEPS:
+        raise argparse.ArgumentTypeError(f"{text} positions do not hold replies of {PROMPT} + {STEPS} tokens")
+    return int(text)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", default=FAMILIES, help=f"default: {' '.join(FAMILIES)}")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts (default: all)")
     parser.add_argument("--knobs", type=Path, help="JSON of knobs (default: of those that a search begins with)")
-    parser.add_argument("--positions", type=int, default=PROMPT + STEPS, help="of the designs (default: %(default)s)")
+    least = PROMPT + STEPS
+    parser.add_argument("--positions", type=_positions, default=least, help="of designs (default, least: %(default)s)")
     parser.add_argument("--precision", choices=PRECISIONS, default="w4a8", help="default: %(default)s")
     parser.add_argument("--kept", type=Path, help="folder of designs that are planned already")
     return parser
