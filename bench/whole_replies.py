@@ -1,14 +1,15 @@
 """Replies of whole networks on the simulated board, token by token beside the quantised PyTorch reference.
 
     .venv/bin/python -m bench.whole_replies                               # four families, two layers
-    .venv/bin/python -m bench.whole_replies gpt2-medium --all-layers --cases reply --knobs fast
+    .venv/bin/python -m bench.whole_replies gpt2-medium --all-layers --cases reply --knobs fast --positions 256
     .venv/bin/python -m bench.whole_replies ./my-llama --cases turns end --precision w4a8kv8 --cache /tmp/replies
 
 `reply`: 8 ids, then 16 tokens. `turns`: 28 ids, 8 tokens, 4 more ids, 8 tokens, so that prompts are shorter and longer
 than a chunk and tiles of positions are crossed, up to the last position that there is. `one`: one id, then 16 tokens.
 `end`: one id, until a token that ends the reply comes, which the reference says. Seeded weights, unless the folder of
 a model has its own. `usual` knobs are those of `millrace generate`, with padding so that a prompt leaves out the head;
-`fast` those of `bench.board_limit`; else a JSON of knobs.
+`fast` those of `bench.board_limit`; else a JSON of knobs. With `--positions` the design is one for so many, as those of
+`bench.explored_replies` and `bench.board_limit` are, else one for the text alone.
 
 Prompts are drawn until PyTorch is decided about its tokens (`bench.undecided`); how many it was not decided about is
 told. Equal are tokens that are PyTorch's; a design that gives another one, or hidden states beyond rounding, ends with
@@ -22,8 +23,9 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 from rich.console import Console
@@ -33,11 +35,11 @@ from bench.board_limit.planned import FAMILIES
 from bench.board_limit.planned import KNOBS as FAST
 from bench.undecided import in_its_text, is_decided
 from bench.workload import bundle_cache
-from compiler.design_dir import silent
+from compiler.design_dir import OnStage
 from compiler.frontend.models.config import resolve_model
 from compiler.generation import GenerateOptions, Generation, Prepared, prepare, request_of, run
 from compiler.host.network import Network
-from compiler.options import Knobs, Precision
+from compiler.options import Knobs, Precision, context_of
 from compiler.platforms.platform import load_platform
 
 USUAL = Knobs(max_padding=20)
@@ -53,15 +55,18 @@ MOST_DRAWN = 50
 LAST_OF_END = 2  # the token whose first place ends the reply
 
 
-def decided(model: str, case: str, seed: int, layers: int | None, precision: Precision) -> tuple[GenerateOptions, int]:
-    """The first prompts drawn about which PyTorch is decided, and how many before them were not."""
+def decided(model: str, case: str, seed: int, asked: Mapping[str, Any], say: OnStage) -> tuple[GenerateOptions, int]:
+    """The case with the options `asked` and the first prompts drawn about which PyTorch is decided, and how many before
+    them were not.
+    """
     rng, source = np.random.default_rng(seed), resolve_model(model)
 
     def ids(count: int) -> tuple[int, ...]:
         return tuple(int(token) for token in rng.integers(0, source.config.vocab_size, count))
 
     for before in range(MOST_DRAWN):
-        options = replace(CASES[case](ids), layers=layers, precision=precision)
+        options = replace(CASES[case](ids), **asked)
+        say(f"asking PyTorch for {model}, {case}: prompt {before + 1} of at most {MOST_DRAWN}")
         if is_decided(source, request_of(source, options)):
             return options, before
     raise SystemExit(f"{model}, {case}: PyTorch is undecided about each of {MOST_DRAWN} prompts; try another --seed")
@@ -100,6 +105,7 @@ def main() -> int:
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--layers", type=int, default=2, help="only the first (default: %(default)s)")
     parser.add_argument("--all-layers", action="store_true")
+    parser.add_argument("--positions", type=int, help="of the design (default: as many as the text has)")
     parser.add_argument("--precision", choices=get_args(Precision), default="w4a8")
     parser.add_argument("--knobs", default="usual", help="usual, fast, or a JSON of knobs (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the prompts (default: %(default)s)")
@@ -108,15 +114,18 @@ def main() -> int:
     named = {"usual": USUAL, "fast": FAST}
     knobs = named.get(args.knobs) or Knobs.from_json(json.loads(Path(args.knobs).read_text()))
     console, platform, passed = Console(width=200), load_platform("u55c"), True
+    say = partial(print, file=sys.stderr)
     found = "undecided before", "launches", "equal", "in its text", "distinct", "hidden differ by", "least margin"
     titles = "model, layers", "case", *found, "first token, ms", "tokens/s", "over", "s", "passed"
     table = Table(*titles, title=f"{args.precision}, {args.knobs} knobs (simulate)")
+    asked: dict[str, Any] = {"layers": None if args.all_layers else args.layers, "precision": args.precision}
+    if args.positions is not None:
+        asked["length"] = context_of(args.positions)
     for model in args.models:
         for case in args.cases:
-            layers = None if args.all_layers else args.layers
-            options, before = decided(model, case, args.seed, layers, args.precision)
+            options, before = decided(model, case, args.seed, asked, say)
             begun = time.perf_counter()
-            prepared = prepare(model, options, knobs, platform, args.cache, silent)
+            prepared = prepare(model, options, knobs, platform, args.cache, say)
             made = run(ended(prepared) if case == "end" else prepared, lambda *_: None, lambda _: None)
             passed = passed and made.passed and made.one_launch
             seconds, in_text = time.perf_counter() - begun, in_its_text(prepared, made)
