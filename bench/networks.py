@@ -36,6 +36,7 @@ from rich.table import Table
 from torch import Tensor, nn
 from torch.nn import functional
 
+from bench.workload import knobs_in
 from compiler.errors import MillraceError
 from compiler.frontend.bundle import import_model
 from compiler.frontend.inputs.source import FileFormat, FileSource, whole_network
@@ -458,17 +459,15 @@ def main() -> int:
     parser.add_argument("--format", choices=("onnx", "pt2"), action="append", dest="formats")
     parser.add_argument("--precision", choices=get_args(Precision), help="default: what the network is for, or f32")
     parser.add_argument("--batch", type=int, default=1, help="inputs of a launch")
-    parser.add_argument("--knobs", type=Path, help="JSON of knobs (default: the network's own, or the usual ones)")
+    parser.add_argument("--knobs", type=knobs_in, help="JSON of knobs (default: the network's own, or the usual ones)")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     console = Console(stderr=arguments.json)
-    asked, rows = None, list[Row]()
-    if arguments.knobs:
-        asked = Knobs.from_json(json.loads(arguments.knobs.read_text()))
+    rows = list[Row]()
     for name in arguments.networks or GROUPS.get(arguments.group, NETWORKS):
         for form in arguments.formats or ("onnx", "pt2"):
             network = NETWORKS[name]
-            precision, knobs = arguments.precision or network.precision, asked or network.knobs
+            precision, knobs = arguments.precision or network.precision, arguments.knobs or network.knobs
             with console.status(f"{name}.{form}"), tempfile.TemporaryDirectory() as folder:
                 rows.append(run(name, form, precision, arguments.batch, knobs, Path(folder)))
             row = rows[-1]

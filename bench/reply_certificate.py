@@ -19,11 +19,11 @@ end with pipelines that stall, too, which HLS may make of others. Anything else 
 """
 
 import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -32,6 +32,7 @@ from rich.table import Table
 from bench.board_limit.planned import KNOBS as FAST
 from bench.board_limit.planned import plan
 from bench.small_models import SMALL_MODELS, small_model
+from bench.workload import NamedKnobs
 from compiler.graph.program import Values
 from compiler.graph.task_graph import CHOOSE
 from compiler.options import Knobs
@@ -170,7 +171,11 @@ def main() -> int:
     parser.add_argument("--positions", type=int, default=POSITIONS, help="of the context (default: %(default)s)")
     parser.add_argument("--precision", default="w4a8", help="default: %(default)s")
     parser.add_argument(
-        "--knobs", nargs="+", default=["small", "engine", "rows"], help=f"{', '.join(KNOBS)}, or a JSON of knobs"
+        "--knobs",
+        nargs="+",
+        type=partial(NamedKnobs.given, known=KNOBS),
+        default=[NamedKnobs(name, KNOBS[name]) for name in ("small", "engine", "rows")],
+        help=f"{', '.join(KNOBS)}, or a JSON of knobs",
     )
     args = parser.parse_args()
     platform, holds = load_platform("u55c"), True
@@ -190,8 +195,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for model in args.models:
             path = str(small_model(model, Path(folder))) if model in SMALL_MODELS else model
-            for name in args.knobs:
-                knobs = KNOBS.get(name) or Knobs.from_json(json.loads(Path(name).read_text()))
+            for name, knobs in args.knobs:
                 made = plan(path, knobs, args.positions, platform, Path(folder), args.precision, args.layers)
                 design = made.stored.design
                 found = certificate(design, platform)

@@ -18,7 +18,6 @@ of the tokens it would have said there, and how many others where it is undecide
 """
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -34,7 +33,7 @@ from rich.table import Table
 from bench.board_limit.planned import FAMILIES
 from bench.board_limit.planned import KNOBS as FAST
 from bench.undecided import in_its_text, is_decided
-from bench.workload import bundle_cache
+from bench.workload import NamedKnobs, bundle_cache
 from compiler.design_dir import OnStage
 from compiler.frontend.models.config import resolve_model
 from compiler.generation import GenerateOptions, Generation, Prepared, prepare, request_of, run
@@ -42,7 +41,7 @@ from compiler.host.network import Network
 from compiler.options import Knobs, Precision, context_of
 from compiler.platforms.platform import load_platform
 
-USUAL = Knobs(max_padding=20)
+NAMED = {"usual": Knobs(max_padding=20), "fast": FAST}
 Drawn = Callable[[int], tuple[int, ...]]
 CASES: Mapping[str, Callable[[Drawn], GenerateOptions]] = {
     "reply": lambda ids: GenerateOptions(ids(8), 16),
@@ -107,17 +106,20 @@ def main() -> int:
     parser.add_argument("--all-layers", action="store_true")
     parser.add_argument("--positions", type=int, help="of the design (default: as many as the text has)")
     parser.add_argument("--precision", choices=get_args(Precision), default="w4a8")
-    parser.add_argument("--knobs", default="usual", help="usual, fast, or a JSON of knobs (default: %(default)s)")
+    parser.add_argument(
+        "--knobs",
+        type=partial(NamedKnobs.given, known=NAMED),
+        default="usual",
+        help="usual, fast, or a JSON of knobs (default: %(default)s)",
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the prompts (default: %(default)s)")
     parser.add_argument("--cache", type=Path, default=bundle_cache(), help="of networks and designs")
     args = parser.parse_args()
-    named = {"usual": USUAL, "fast": FAST}
-    knobs = named.get(args.knobs) or Knobs.from_json(json.loads(Path(args.knobs).read_text()))
     console, platform, passed = Console(width=200), load_platform("u55c"), True
     say = partial(print, file=sys.stderr)
     found = "undecided before", "launches", "equal", "in its text", "distinct", "hidden differ by", "least margin"
     titles = "model, layers", "case", *found, "first token, ms", "tokens/s", "over", "s", "passed"
-    table = Table(*titles, title=f"{args.precision}, {args.knobs} knobs (simulate)")
+    table = Table(*titles, title=f"{args.precision}, {args.knobs.name} knobs (simulate)")
     asked: dict[str, Any] = {"layers": None if args.all_layers else args.layers, "precision": args.precision}
     if args.positions is not None:
         asked["length"] = context_of(args.positions)
@@ -125,7 +127,7 @@ def main() -> int:
         for case in args.cases:
             options, before = decided(model, case, args.seed, asked, say)
             begun = time.perf_counter()
-            prepared = prepare(model, options, knobs, platform, args.cache, say)
+            prepared = prepare(model, options, args.knobs.knobs, platform, args.cache, say)
             made = run(ended(prepared) if case == "end" else prepared, lambda *_: None, lambda _: None)
             passed = passed and made.passed and made.one_launch
             seconds, in_text = time.perf_counter() - begun, in_its_text(prepared, made)

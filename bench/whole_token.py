@@ -10,13 +10,13 @@ and what is assumed).
 """
 
 import argparse
-import json
 import tempfile
 import time
 from pathlib import Path
 from typing import get_args
 
 from bench.board_limit.planned import plan
+from bench.workload import knobs_in
 from compiler.frontend.models.config import resolve_model
 from compiler.options import Knobs, Precision
 from compiler.platforms.platform import load_platform
@@ -25,19 +25,24 @@ from compiler.platforms.platform import load_platform
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+", help="built-in names or folders")
-    parser.add_argument("--knobs", type=Path, help="JSON of knobs (default: the usual ones)")
+    parser.add_argument("--knobs", type=knobs_in, default=Knobs(), help="JSON of knobs (default: the usual ones)")
     parser.add_argument("--prompt", type=int, default=128, help="tokens (default 128)")
     parser.add_argument("--steps", type=int, default=128, help="tokens after the first (default 128)")
     parser.add_argument("--layers", type=int, help="only the first (default: all)")
     parser.add_argument("--precision", choices=get_args(Precision), default="w4a8")
     options = parser.parse_args()
-    knobs = Knobs.from_json(json.loads(options.knobs.read_text())) if options.knobs else Knobs()
     board = load_platform("u55c")
     for model in options.models:
         with tempfile.TemporaryDirectory() as folder:
             begun = time.process_time()
             design = plan(
-                model, knobs, options.prompt + options.steps, board, Path(folder), options.precision, options.layers
+                model,
+                options.knobs,
+                options.prompt + options.steps,
+                board,
+                Path(folder),
+                options.precision,
+                options.layers,
             )
             planned = time.process_time() - begun
             reply, over = design.reply(options.prompt, options.steps), design.exceeded

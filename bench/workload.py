@@ -1,14 +1,16 @@
 """The network that a benchmark runs on, from its command line, and what its searches write to."""
 
 import argparse
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import NamedTuple, get_args
 
+from compiler.errors import InvalidInputError
 from compiler.frontend.bundle import import_model, load_bundle
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.options import Precision, Workload
+from compiler.options import Knobs, Precision, Workload
 from dse.explore import EvaluatedDesign
 
 
@@ -20,6 +22,29 @@ class NoSink:
 
     def should_stop(self) -> bool:
         return False
+
+
+class NamedKnobs(NamedTuple):
+    """What `--knobs` of a command line asks for."""
+
+    name: str
+    knobs: Knobs
+
+    @classmethod
+    def given(cls, name: str, known: Mapping[str, Knobs]) -> "NamedKnobs":
+        """Those `known` by this name, or of the JSON in the file. Raises argparse.ArgumentTypeError."""
+        if name in known:
+            return cls(name, known[name])
+        try:
+            return cls(name, Knobs.from_json(json.loads(Path(name).read_text())))
+        except (OSError, ValueError, InvalidInputError) as error:
+            names = ", ".join((*known, "a file of knobs as JSON"))
+            raise argparse.ArgumentTypeError(f"{name} is none of {names}: {error}") from error
+
+
+def knobs_in(file: str) -> Knobs:
+    """Raises argparse.ArgumentTypeError."""
+    return NamedKnobs.given(file, {}).knobs
 
 
 def bundle_cache() -> Path:

@@ -23,7 +23,6 @@ remove it when the compiler has changed.
 """
 
 import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -37,6 +36,7 @@ from rich.table import Table
 from bench.board_limit.paper import GPT2_MEDIUM
 from bench.board_limit.planned import FAMILIES, Planned, plan
 from bench.board_limit.variants import SENSITIVITY, WATERFALL
+from bench.workload import knobs_in
 from compiler.assumed import HBM_GB_S
 from compiler.options import Knobs, Precision
 from compiler.platforms.platform import Platform, load_platform
@@ -90,7 +90,7 @@ class Planner:
 def main() -> int:
     arguments = _parser().parse_args()
     console = Console(width=None if sys.stdout.isatty() else 140)
-    knobs = (Knobs.from_json(json.loads(arguments.knobs.read_text())),) if arguments.knobs else DESIGNS
+    knobs = (arguments.knobs,) if arguments.knobs else DESIGNS
     with tempfile.TemporaryDirectory() as folder:
         precision: Precision = arguments.precision
         planner = Planner(knobs, precision, arguments.positions, load_platform("u55c"), arguments.kept or Path(folder))
@@ -113,7 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", default=FAMILIES, help=f"default: {' '.join(FAMILIES)}")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts (default: all)")
-    parser.add_argument("--knobs", type=Path, help="JSON of knobs (default: of those that a search begins with)")
+    parser.add_argument("--knobs", type=knobs_in, help="JSON of knobs (default: of those that a search begins with)")
     least = PROMPT + STEPS
     parser.add_argument("--positions", type=_positions, default=least, help="of designs (default, least: %(default)s)")
     parser.add_argument("--precision", choices=PRECISIONS, default="w4a8", help="default: %(default)s")
