@@ -21,6 +21,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -36,6 +37,7 @@ from bench.undecided import in_its_text, is_decided
 from bench.workload import NamedKnobs, bundle_cache
 from compiler.design_dir import OnStage
 from compiler.frontend.models.config import resolve_model
+from compiler.frontend.network_export import float_model, quantised_for
 from compiler.generation import GenerateOptions, Generation, Prepared, prepare, request_of, run
 from compiler.host.network import Network
 from compiler.options import Knobs, Precision, context_of
@@ -59,6 +61,7 @@ def decided(model: str, case: str, seed: int, asked: Mapping[str, Any], say: OnS
     them were not.
     """
     rng, source = np.random.default_rng(seed), resolve_model(model)
+    network = float_model(source, source.config.layers if asked["layers"] is None else asked["layers"])
 
     def ids(count: int) -> tuple[int, ...]:
         return tuple(int(token) for token in rng.integers(0, source.config.vocab_size, count))
@@ -66,7 +69,8 @@ def decided(model: str, case: str, seed: int, asked: Mapping[str, Any], say: OnS
     for before in range(MOST_DRAWN):
         options = replace(CASES[case](ids), **asked)
         say(f"asking PyTorch for {model}, {case}: prompt {before + 1} of at most {MOST_DRAWN}")
-        if is_decided(source, request_of(source, options)):
+        request = request_of(source, options)
+        if is_decided(quantised_for(deepcopy(network), request), request):
             return options, before
     raise SystemExit(f"{model}, {case}: PyTorch is undecided about each of {MOST_DRAWN} prompts; try another --seed")
 

@@ -74,11 +74,21 @@ def export_network(source: ModelSource, request: NetworkRequest, folder: Path, o
 
 def build_model(source: ModelSource, request: NetworkRequest) -> Prefill:
     """The network with its weights; quantised, if that is asked for, with scales from a run of the prompt."""
-    model = Prefill(source.config, request.layers).eval()
+    return quantised_for(float_model(source, request.layers), request)
+
+
+def float_model(source: ModelSource, layers: int) -> Prefill:
+    """The network with its weights."""
+    model = Prefill(source.config, layers).eval()
     if source.weights is None:
         fill_seeded(model, source.config)
     else:
         fill_from_checkpoint(model, source.config, source.weights)
+    return model
+
+
+def quantised_for(model: Prefill, request: NetworkRequest) -> Prefill:
+    """The model itself, in the precision that is asked for."""
     in_precision(model, (torch.tensor(request.prompt),), request.precision)
     return model.eval()
 

@@ -1,7 +1,9 @@
 """PyTorch is asked again with other last bits, and is as it was afterwards."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from bench.small_models import small_model
 from compiler.frontend.models.config import resolve_model
@@ -65,3 +67,21 @@ def test_what_it_says_in_one_go_is_what_it_says_token_by_token(tmp_path: Path) -
     assert at_once(network, request, said).tolist() == said.tolist()
     said[2] += 1 if said[2] < 5 else -1  # which is not what follows, and another text from there on
     assert at_once(network, request, said).tolist() == greedy(network, request, said.tolist()).tokens.tolist()
+
+
+@pytest.mark.parametrize("number", [0, 3])
+def test_one_token_that_would_be_another_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """One of the first tokens, which are looked at alone before all, or one behind them."""
+    from bench import undecided
+    from bench.undecided import at_once, is_decided
+
+    monkeypatch.setattr(undecided, "FIRST", 2)
+    assert is_decided(built(tmp_path, REQUEST), REQUEST)
+
+    def other(*asked: Any) -> Any:
+        tokens = at_once(*asked)
+        tokens[number : number + 1] += 1
+        return tokens
+
+    monkeypatch.setattr(undecided, "at_once", other)
+    assert not is_decided(built(tmp_path, REQUEST), REQUEST)
