@@ -45,15 +45,15 @@ def spare_rounds(
     by = min(numbers, default=0) - rounds
     if by <= rounds:
         return 0
-    moved = {n: _moved(Same(shortened(program, by, times, inside=inside))) for n, program in programs.items()}
+    moved = {n: _moved(Same(program), by, times, inside=inside) for n, program in programs.items()}
     even = all(moved[s.source]["writes"].get(s.name, 0) == moved[s.target]["reads"].get(s.name, 0) for s in passed)
     return by if even else 0
 
 
 @lru_cache(maxsize=16384)  # with one other knob most programs are the same
-def _moved(same: Same[Program]) -> Mapping[Side, Mapping[str, int]]:
-    """Tokens of each stream that are read, and written."""
-    program = same.value
+def _moved(same: Same[Program], by: int, times: range, *, inside: bool) -> Mapping[Side, Mapping[str, int]]:
+    """Tokens of each stream that a program, shortened, reads and writes."""
+    program = _shortened(same, by, times, inside=inside)
     return {side: {stream: tokens(program, side, stream) for stream in streams(program, side)} for side in SIDES}
 
 

@@ -5,7 +5,7 @@ layer in each round, then what lies behind the layers. Each goes on in a stream 
 types, in tokens of any bits up to those of a port: all have as many tokens in a word, and what these leave of it free.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations
 from math import gcd
@@ -57,28 +57,28 @@ def sharings(design: Design, cycles: Mapping[str, int]) -> Iterator[list[list[st
     of all that it reads side by side. O(loads^3).
     """
     groups = [[name] for name in cycles if hindrance_to_share(design, name) is None]
-    readers = {name: _reader(design, design.loads[name]).name for (name,) in groups}
+    readers, use = {name: _reader(design, design.loads[name]).name for (name,) in groups}, _use(design)
 
     def taken(pair: tuple[list[str], list[str]]) -> int:
         return sum(cycles[name] for group in pair for name in group)
 
     while True:
-        yield [in_order(design, group) for group in groups if len(group) > 1]
+        yield [sorted(group, key=use) for group in groups if len(group) > 1]
         apart = (p for p in combinations(groups, 2) if {readers[n] for n in p[0]}.isdisjoint(readers[n] for n in p[1]))
         if (pair := min(apart, key=taken, default=None)) is None:
             return
         groups = [group for group in groups if group not in pair] + [[*pair[0], *pair[1]]]
 
 
-def in_order(design: Design, names: Iterable[str]) -> list[str]:
-    """Loads in the order in which what they bring is used: of layers, phase by phase, then behind them."""
+def _use(design: Design) -> Callable[[str], tuple[bool, int, int]]:
+    """When what a load brings is used: of layers, phase by phase, then behind them."""
     place, phase = {op.name: number for number, op in enumerate(design.graph.ops)}, phases(design)
 
     def use(name: str) -> tuple[bool, int, int]:
         op = _reader(design, design.loads[name]).name
         return op in design.graph.outside, phase.get(op, 0), place[op]
 
-    return sorted(names, key=use)
+    return use
 
 
 def shared_name(first: str) -> str:
@@ -92,7 +92,8 @@ def shared_loads(design: Design) -> dict[str, list[str]]:
     for name, load in design.loads.items():
         if load.through:
             found.setdefault(load.through, []).append(name)
-    return {task: in_order(design, names) for task, names in found.items()}
+    use = _use(design) if found else None
+    return {task: sorted(names, key=use) for task, names in found.items()}
 
 
 def shared_packing(design: Design, names: Iterable[str]) -> Packing:

@@ -115,8 +115,11 @@ class MaterializeDmas(Pass):
             allowed = _allowed(design, kernel, memories)
             if sum(max(widest[name].channels for name in names) for names in here.values()) <= allowed:
                 continue
-            most = range(1, self.knobs.hbm_channels + 1)
-            widths = {task: _faster(width(names, ports) for ports in most) for task, names in here.items()}
+            # More ports than the widest takes change nothing.
+            most = {task: max(widest[name].channels for name in names) for task, names in here.items()}
+            widths = {
+                task: _faster(width(names, ports) for ports in range(1, most[task] + 1)) for task, names in here.items()
+            }
             alone = {task: widths[task][0].cycles for task, names in here.items() if share and names == [task]}
             groups = min(sharings(design, alone), key=lambda groups: _slowest(_together(widths, groups), allowed))
             for names in groups:
