@@ -1,4 +1,4 @@
-"""Whole replies by the best design that an exploration finds, beside the design that is planned without one.
+"""Whole replies by the best design that an exploration finds.
 
     .venv/bin/python -m bench.explored_replies                                   # four families, all layers
     .venv/bin/python -m bench.explored_replies gpt2 --budget 300 --seeds 0 1 2
@@ -7,12 +7,13 @@
 Explored is what `millrace explore MODEL --phase token` explores: `--objectives` of the estimate, the usual space, all
 cores. Of the front the fastest design, and of those within 15 % of it the one with the soonest first token, are planned
 again for all layers, certified, placed and simulated: a prompt of 128 tokens, then 128 in the same launch
-(`compiler/whole_token.py`). `usual` are the knobs of a design that nobody explored. Designs a second are those of the
-search; processor seconds those of one design. Remove `--kept` when the compiler has changed.
+(`compiler/whole_token.py`); with `--usual` so is the design of the usual knobs, which is slow to simulate. Designs a
+second are those of the search; processor seconds those of one design. Remove `--kept` when the compiler has changed.
 """
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -88,8 +89,11 @@ def row(wanted: Wanted, what: str, knobs: Knobs, rate: str, platform: Platform) 
     return what, *values, f"{100 * share:.0f} % {resource}", f"{spent:.1f}", rate, "; ".join(planned.exceeded) or "none"
 
 
-def rows(wanted: Wanted, searches: Sequence[SearchOptions], platform: Platform) -> Iterator[tuple[str, ...]]:
-    yield row(wanted, "usual", Knobs(), "", platform)
+def rows(
+    wanted: Wanted, searches: Sequence[SearchOptions], platform: Platform, *, with_usual: bool
+) -> Iterator[tuple[str, ...]]:
+    if with_usual:
+        yield row(wanted, "usual", Knobs(), "", platform)
     for options in searches:
         chosen, rate = explored(wanted, options, platform)
         for what, knobs in chosen.items():
@@ -107,6 +111,7 @@ def main() -> None:
     parser.add_argument("--prompt", type=int, default=128, help="tokens (default 128)")
     parser.add_argument("--steps", type=int, default=128, help="tokens after the first (default 128)")
     parser.add_argument("--jobs", type=int, help="processes (default: a core each)")
+    parser.add_argument("--usual", action="store_true", help="a design that nobody explored, too")
     parser.add_argument("--kept", type=Path, help="where designs and searches are kept (default: nowhere)")
     args = parser.parse_args()
     platform, objectives = load_platform("u55c"), tuple(args.objectives)
@@ -122,7 +127,8 @@ def main() -> None:
             table = Table(
                 "design", *names, "fullest die", "planned, CPU s", "designs/s", "over", title=f"{title} (simulate)"
             )
-            for one in rows(wanted, searches, platform):
+            for one in rows(wanted, searches, platform, with_usual=args.usual):
+                print(model, *one, sep="; ", file=sys.stderr, flush=True)
                 table.add_row(*one)
             Console(width=180).print(table)
 
