@@ -23,6 +23,7 @@ from compiler.graph.design import Transfer
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import LinalgGraph, Operand, Output, Value
+from compiler.graph.program import Argument, BoundLoop
 from compiler.graph.task_graph import ComputeTask, Stream, Task, TaskGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
@@ -129,6 +130,17 @@ def test_transfer_of_tokens_wider_than_a_word(golden: Golden) -> None:
     store = store_task("store_v", transfer._replace(kernel=1), "s", U55C)
     tasks = TaskGraph("wide", 1, (load, store), (Stream("s", "load_v", "store_v", layout),))
     golden("".join(task_text(t, tasks) for t in tasks.tasks), HERE / "wide_tokens.cpp")
+
+
+def test_tokens_of_three_words_each(golden: Golden) -> None:
+    """As many as an argument says: which third a word is, is counted, not divided."""
+    layout = ITensor((1, 48), "f32", (Loop(8, 1, 0),))
+    transfer = Transfer("v", 0, layout, plan_packing(layout, 1, U55C.hbm.port_bits))
+    load = load_task("load_v", transfer, "s", U55C)
+    load = replace(load, timing=replace(load.timing, bounds=(BoundLoop(0, Argument("length", 7)),)))
+    store = store_task("store_v", transfer._replace(kernel=1), "s", U55C)
+    tasks = TaskGraph("thirds", 1, (load, store), (Stream("s", "load_v", "store_v", layout),))
+    golden(task_text(load, tasks), HERE / "thirds_of_tokens.cpp")
 
 
 def test_load_again_of_words_that_come_alone(golden: Golden) -> None:

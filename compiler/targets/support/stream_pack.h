@@ -130,18 +130,25 @@ void shift_in(ap_uint<W>& whole, const ap_uint<P>& part) {
 }
 
 // Pieces of word number `part` of a token that takes PARTS words; one part where PARTS is 1 and the token is in `slot`.
+// Each part has a branch of its own, where pieces are known by number: HLS takes a vector for one wide number, in which
+// an index that varies is a shift of all of it, once for each piece.
 template <int PARTS, typename TOKEN, int CHANNELS>
 void unpack(const ap_uint<PORT_BITS> (&word)[CHANNELS], int slot, int part, TOKEN& token) {
 #pragma HLS inline
   typedef Element<typename Pieces<TOKEN>::Type> Bits;
   const int COUNT = PARTS == 1 ? Pieces<TOKEN>::COUNT : PORT_BITS * CHANNELS / Bits::BITS;
-  for (int e = 0; e < COUNT; ++e) {
+  for (int p = 0; p < PARTS; ++p) {
 #pragma HLS unroll
-    const int bit = (slot * COUNT + e) * Bits::BITS, low = bit % PORT_BITS;
-    const int piece = part * COUNT + e;
-    if (piece < Pieces<TOKEN>::COUNT) {
-      const ap_uint<Bits::BITS> bits = word[bit / PORT_BITS].range(low + Bits::BITS - 1, low);
-      Pieces<TOKEN>::set(token, piece, Bits::decode(bits));
+    if (p == part) {
+      for (int e = 0; e < COUNT; ++e) {
+#pragma HLS unroll
+        const int bit = (slot * COUNT + e) * Bits::BITS, low = bit % PORT_BITS;
+        const int piece = p * COUNT + e;
+        if (piece < Pieces<TOKEN>::COUNT) {
+          const ap_uint<Bits::BITS> bits = word[bit / PORT_BITS].range(low + Bits::BITS - 1, low);
+          Pieces<TOKEN>::set(token, piece, Bits::decode(bits));
+        }
+      }
     }
   }
 }
@@ -152,12 +159,17 @@ void pack(const TOKEN& token, int slot, int part, ap_uint<PORT_BITS> (&word)[CHA
 #pragma HLS inline
   typedef Element<typename Pieces<TOKEN>::Type> Bits;
   const int COUNT = PARTS == 1 ? Pieces<TOKEN>::COUNT : PORT_BITS * CHANNELS / Bits::BITS;
-  for (int e = 0; e < COUNT; ++e) {
+  for (int p = 0; p < PARTS; ++p) {
 #pragma HLS unroll
-    const int bit = (slot * COUNT + e) * Bits::BITS, low = bit % PORT_BITS;
-    const int piece = part * COUNT + e;
-    if (piece < Pieces<TOKEN>::COUNT) {
-      word[bit / PORT_BITS].range(low + Bits::BITS - 1, low) = Bits::encode(Pieces<TOKEN>::get(token, piece));
+    if (p == part) {
+      for (int e = 0; e < COUNT; ++e) {
+#pragma HLS unroll
+        const int bit = (slot * COUNT + e) * Bits::BITS, low = bit % PORT_BITS;
+        const int piece = p * COUNT + e;
+        if (piece < Pieces<TOKEN>::COUNT) {
+          word[bit / PORT_BITS].range(low + Bits::BITS - 1, low) = Bits::encode(Pieces<TOKEN>::get(token, piece));
+        }
+      }
     }
   }
 }

@@ -30,6 +30,7 @@ from compiler.graph.program import (
     tokens,
 )
 from compiler.graph.task_graph import Dma, DmaTask, Joint, LoadTask, StoreTask, done_name, given_name
+from compiler.targets.counters import advanced, counter
 from compiler.targets.nest_code import gate_condition, guarded, pipelined_nest, row_major, unrolled
 from compiler.targets.parameters import launch_arguments
 from compiler.targets.parameters import row_credit as row_credit_of
@@ -352,14 +353,18 @@ def _walking(frame: Frame, task: DmaTask, walk: "_MemoryWalk", params: Sequence[
     for the memory before each (70 cycles: csynth/yuan0404 of the fixtures), while counters that carry make none.
     """
     each = task.dma.tokens_per_word
-    if not walk.bounds and not (walk.again and _come_alone(task)):
-        with pipelined_nest(frame.out, walk.names, walk.trips, task.timing, each):
-            yield
-        return
-    words = LoopNest(walk.trips, (), (), bounds=walk.bounds)
-    code = frame.program(task, namer, params, (words,), counters=walk.names)
-    with code.pipelined(task.timing, each):
+    if walk.counts:
+        frame.out.line(counter(walk.part, task.dma.words_per_token - 1))
+    if walk.bounds or (walk.again and _come_alone(task)):
+        words = LoopNest(walk.trips, (), (), bounds=walk.bounds)
+        code = frame.program(task, namer, params, (words,), counters=walk.names)
+        loops = code.pipelined(task.timing, each)
+    else:
+        loops = pipelined_nest(frame.out, walk.names, walk.trips, task.timing, each)
+    with loops:
         yield
+        if walk.counts:
+            frame.out.line(advanced(walk.part, str(task.dma.words_per_token - 1)))
 
 
 @contextmanager
@@ -380,7 +385,8 @@ class _MemoryWalk:
     the memory access is unconditional and bursts. `outer` loops, of (name, trip, re-reads), are outside of it: each
     iteration of them walks `words` words in a row from `begin` on, which lie `stride` behind those of the iteration
     before; 0 where they do not. Words that a `guard` does not admit are zero. `again`: it reads words again within a
-    run.
+    run. Which `part` of a token a word is: a loop says it, or where one loop walks words in a row, it `counts` them: a
+    remainder of their number would be divided, where the parts are no power of two.
     """
 
     outer: tuple[tuple[str, int, bool], ...]
@@ -395,6 +401,7 @@ class _MemoryWalk:
     guard: str
     again: bool = False
     stride: int = 0
+    counts: bool = False
 
     @property
     def ahead(self) -> tuple[tuple[str, str], ...] | None:
@@ -521,8 +528,8 @@ class _MemoryWalk:
         assert dma.at is not None
         words, word = tokens // dma.tokens_per_word * parts, namer.name("w")
         address = row_major([*advancing, _row(dma.at, task, params), (word, words)])
-        slot, part = "slot" if dma.tokens_per_word > 1 else "0", f"{word} % {parts}" if parts > 1 else "0"
-        return _MemoryWalk(around, (word,), (words,), address, slot, part, "0", words, (), "")
+        slot, part = "slot" if dma.tokens_per_word > 1 else "0", namer.name("part") if parts > 1 else "0"
+        return _MemoryWalk(around, (word,), (words,), address, slot, part, "0", words, (), "", counts=parts > 1)
 
     @staticmethod
     def _one_run(
@@ -544,13 +551,12 @@ class _MemoryWalk:
             row = prod(loop.trip for loop in loops[1:]) * parts // dma.tokens_per_word
             guard = f"{word} < {_row(dma.below, task, params)[0]}{f' * {row}' if row > 1 else ''}"
         slot = "slot" if dma.tokens_per_word > 1 else "0"
-        part = f"{word} % {parts}" if parts > 1 else "0"
+        part = namer.name("part") if parts > 1 else "0"
         address, words = row_major([*advancing, *place, (word, followed.most)]), followed.most
         begin = row_major([*advancing, ("", words)]).removesuffix(" + ") if advancing else "0"
         asked = bound_trip(followed, _row(followed, task, params)[0])
-        return _MemoryWalk(
-            around, (word,), (words,), address, slot, part, begin, asked, (followed,), guard, stride=words
-        )
+        walk = _MemoryWalk(around, (word,), (words,), address, slot, part, begin, asked, (followed,), guard)
+        return replace(walk, stride=words, counts=parts > 1)
 
     @staticmethod
     def of_row(loops: Sequence[Loop], task: DmaTask, namer: Namer, params: Sequence[str]) -> "_MemoryWalk":
@@ -563,8 +569,8 @@ class _MemoryWalk:
         words, word, parts = tokens // dma.tokens_per_word, namer.name("w"), dma.words_per_token
         places = [*((name, trip) for name, trip, _ in around if trip > 1), _row(dma.at, task, params)]
         begin, slot = row_major([*places, ("", words)]).removesuffix(" + "), "slot" if dma.tokens_per_word > 1 else "0"
-        part = f"{word} % {parts}" if parts > 1 else "0"
-        return _MemoryWalk(around, (word,), (words,), word, slot, part, begin, words, (), "")
+        part = namer.name("part") if parts > 1 else "0"
+        return _MemoryWalk(around, (word,), (words,), word, slot, part, begin, words, (), "", counts=parts > 1)
 
 
 def _come_alone(task: DmaTask) -> bool:

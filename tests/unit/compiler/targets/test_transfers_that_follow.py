@@ -52,7 +52,9 @@ def copies(columns: int, width: int, bound: BoundLoop = EACH, again: int = 1) ->
 
 
 @pytest.mark.parametrize(
-    ("columns", "width", "ii"), [(2, 16, 1), (2, 32, 1), (8, 4, 4)], ids=["words", "parts of tokens", "parts of words"]
+    ("columns", "width", "ii"),
+    [(2, 16, 1), (2, 32, 1), (2, 48, 1), (8, 4, 4)],
+    ids=["words", "parts of tokens", "thirds of tokens", "parts of words"],
 )
 def test_the_rows_of_every_value_are_moved_and_no_others(columns: int, width: int, ii: int, tmp_path: Path):
     rows_are_moved(copies(columns, width), LENGTH.trip, columns * width, ii, tmp_path)
