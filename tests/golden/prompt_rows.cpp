@@ -246,7 +246,12 @@ void control(
     }
     for (int row = 0; row < rows; ++row) {
 #pragma HLS loop_tripcount min=1 max=8 avg=1
-      load_prompt_go.write(position + row);
+      {
+#pragma HLS protocol mode=fixed
+        ap_wait();
+        load_prompt_go.write(position + row);
+        ap_wait();
+      }
     }
     for (int row = 1; row < rows; ++row) {
 #pragma HLS loop_tripcount min=1 max=8 avg=1
@@ -279,14 +284,19 @@ void control(
     }
     for (int row = 0; row < rows; ++row) {
 #pragma HLS loop_tripcount min=1 max=8 avg=1
-      load_h0_k_past_go.write(position + row);
-      load_seen_go.write(position + row);
-      load_x_go.write(ids[row]);
-      h0_join_go.write(position + row);
-      convert_h0_keys_to_h0_sum_in0_go.write(position + row);
-      h0_sum_go.write(position + row);
-      store_next_go.write(position + row);
-      store_h0_key_go.write(position + row);
+      {
+#pragma HLS protocol mode=fixed
+        ap_wait();
+        load_h0_k_past_go.write(position + row);
+        load_seen_go.write(position + row);
+        load_x_go.write(ids[row]);
+        h0_join_go.write(position + row);
+        convert_h0_keys_to_h0_sum_in0_go.write(position + row);
+        h0_sum_go.write(position + row);
+        store_next_go.write(position + row);
+        store_h0_key_go.write(position + row);
+        ap_wait();
+      }
     }
     {
 #pragma HLS protocol mode=fixed

@@ -65,12 +65,9 @@ def emit_control(tasks: TaskGraph, out: CppWriter) -> None:
         with out.block("for (bool more = true; more;)"):
             if given and any(a.name == CHOOSE for a in launch_arguments(tasks.tasks)):
                 out.line(f"const int {CHOOSE} = {position} >= {FIRST};")
-            with out.protocol():
-                for number, task in enumerate(tasks.tasks):
-                    if number and number % AT_ONCE == 0:
-                        out.line("ap_wait();")
-                    arguments = launch_arguments([task])
-                    out.line(f"{go_name(task.name)}.write({identifier(arguments[0].name) if arguments else 'true'});")
+            told = [(task, launch_arguments([task])) for task in tasks.tasks]
+            words = [(go_name(task.name), identifier(a[0].name) if a else "true") for task, a in told]
+            _write_at_once([f"{go}.write({word});" for go, word in words], out)
             with out.protocol():
                 for store in control.kept:
                     out.line(f"{done_name(store)}.read();")
@@ -128,18 +125,22 @@ def _emit_words(tasks: Sequence[Task], design: TaskGraph, out: CppWriter) -> Non
     position = identifier(control.position)
     values = {control.token: "ids[row]", control.position: f"{position} + row", CHOOSE: f"{position} + row >= {FIRST}"}
     arguments = {task.name: launch_arguments([task]) for task in tasks}
+    _write_at_once(words, out)
+    if not any(arguments.values()):
+        return
+    with out.block("for (int row = 0; row < rows; ++row)"):
+        out.pragma(f"loop_tripcount min=1 max={control.rows} avg=1")
+        told = [(task, argument) for task in tasks for argument in arguments[task.name]]
+        _write_at_once([f"{go_name(task.name)}.write({values[argument.name]});" for task, argument in told], out)
+
+
+def _write_at_once(words: Sequence[str], out: CppWriter) -> None:
+    """Some in each cycle: that one FIFO is full holds up all of these."""
     with out.protocol():
         for number, word in enumerate(words):
             if number and number % AT_ONCE == 0:
                 out.line("ap_wait();")
             out.line(word)
-    if not any(arguments.values()):
-        return
-    with out.block("for (int row = 0; row < rows; ++row)"):
-        out.pragma(f"loop_tripcount min=1 max={control.rows} avg=1")
-        for task in tasks:
-            for argument in arguments[task.name]:
-                out.line(f"{go_name(task.name)}.write({values[argument.name]});")
 
 
 def _words(task: Task, tasks: TaskGraph) -> Iterator[str]:

@@ -34,8 +34,8 @@ PAIRS = Argument("length", ROWS * TILE - 1, 2 * TILE)
 def copies(
     columns: int, width: int, bound: BoundLoop = EACH, again: int = 1, blocks: int = 2
 ) -> tuple[TaskGraph, LinalgGraph]:
-    """`x` of so many blocks of ROWS rows of tokens to `y`, each row `again` times; of each block as many rows as `bound`
-    says. One block has no loop of its own, and none that reads again.
+    """`x` of so many blocks of ROWS rows of tokens to `y`, each row `again` times; of each block as many rows as
+    `bound` says. One block has no loop of its own, and none that reads again.
     """
     loops = Loop(blocks, 1, 0), Loop(ROWS, 1, 1), Loop(again, 1, None), Loop(columns, width, 2)
     layout = ITensor((1, 1, width), "f32", loops if blocks > 1 else (loops[1], loops[3]))
