@@ -8,7 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 from compiler.analysis.area import Shape, counter_bits, fifo_logic, operator_logic, port_logic, port_memory, task_logic
-from compiler.analysis.banks import choice_luts, divider_bits
+from compiler.analysis.banks import LUT_INPUTS, choice_luts, divider_bits
 from compiler.analysis.memory import bound_fifo, buffer_memory
 from compiler.analysis.ports import OUTSTANDING_BURSTS
 from compiler.graph.engine import Turn
@@ -149,7 +149,7 @@ def _counter_bits(task: Task) -> int:
 
 
 @lru_cache(maxsize=16384)
-def _task_area(task: Task, width: int, platform: Platform) -> Resources:
+def _task_area(task: Task, width: int, choices: int, platform: Platform) -> Resources:
     process = _process(task, width)
     timing, area = process.timing, platform.area
     cores = ((platform.operators[core], count) for core, count in process.operators)
@@ -158,7 +158,7 @@ def _task_area(task: Task, width: int, platform: Platform) -> Resources:
     shape = Shape(_counter_bits(task), timing.depth, max(process.width, bits), len(process.buffers), shared)
     logic, adapter = task_logic(shape, area), _port_area(process.ports, platform)
     remainder, dividends = area.remainder, process.dividends
-    lut = lut + logic.lut + area.process.lut + adapter.lut + remainder.lut * dividends
+    lut = lut + choices + logic.lut + area.process.lut + adapter.lut + remainder.lut * dividends
     ff = ff + logic.ff + area.process.ff + adapter.ff + remainder.ff * dividends + process.registers
     bram36, uram = adapter.bram36, 0
     for memory in (buffer_memory(buffer, platform.memories) for buffer in process.buffers):
@@ -172,13 +172,26 @@ def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resource
     read = [stream[access.stream].itensor.width for access in task.reads]
     written = [stream[access.stream].itensor.width for access in task.writes]
     if isinstance(task, RouteTask | LoadTask):  # of which one moves a token at a time
-        return _task_area(task, max((*read, *written)), platform)
-    return _task_area(task, max(sum(read), sum(written)), platform)
+        return _task_area(task, max((*read, *written)), _row_choices(task, tasks), platform)
+    return _task_area(task, max(sum(read), sum(written)), _row_choices(task, tasks), platform)
+
+
+def _row_choices(task: Task, tasks: TaskGraph) -> int:
+    """LUTs by which the task chooses, for each row of a chunk, among FIFOs of several rows that it reads; a route does
+    so in the multiplexer that it has anyway.
+    """
+    if tasks.abreast.rows == 1:
+        return 0
+    among = [(tasks.abreast.choices(task.name, a.stream), tasks.stream[a.stream].itensor.width) for a in task.reads]
+    if isinstance(task, RouteTask):
+        fifos, width = sum(n for n, _ in among), max(width for _, width in among)
+        return max(0, -(-fifos // LUT_INPUTS) - (len(among) - 1)) * width if fifos > len(among) else 0
+    return sum(-(-fifos // LUT_INPUTS) * width for fifos, width in among if fifos > 1)
 
 
 def relay_resources(relay: RouteTask, fifo: Stream, platform: Platform) -> Resources:
     """A task that carries one stream on, with the FIFO in front of it."""
-    return _task_area(relay, fifo.itensor.width, platform) + stream_resources(fifo, platform)
+    return _task_area(relay, fifo.itensor.width, 0, platform) + stream_resources(fifo, platform)
 
 
 def kernel_resources(platform: Platform) -> Resources:

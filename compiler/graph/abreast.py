@@ -146,6 +146,12 @@ class Abreast(NamedTuple):
             return self.rows
         return self.side_by_side if name in self.copied or self.is_there_often(name) else 1
 
+    def choices(self, task: str, stream: str) -> int:
+        """FIFOs of the stream, of several rows, among which the task chooses one for each row."""
+        each = self.each if stream in self.for_each else 1
+        several = task not in self.copied and self.passing.get(stream) in APART
+        return each * self.side_by_side if several else each
+
     def fifos(self, stream: str) -> tuple[str, ...]:
         """What the FIFOs of the stream are called in hardware."""
         copies, passing = self.side_by_side, self.passing.get(stream)
