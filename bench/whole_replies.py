@@ -18,6 +18,7 @@ of the tokens it would have said there, and how many others where it is undecide
 """
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -56,10 +57,15 @@ MOST_DRAWN = 50
 LAST_OF_END = 2  # the token whose first place ends the reply
 
 
-def decided(model: str, case: str, seed: int, asked: Mapping[str, Any], say: OnStage) -> tuple[GenerateOptions, int]:
+def decided(
+    model: str, case: str, seed: int, asked: Mapping[str, Any], cache: Path, say: OnStage
+) -> tuple[GenerateOptions, int]:
     """The case with the options `asked` and the first prompts drawn about which PyTorch is decided, and how many before
-    them were not.
+    them were not, which is kept in the `cache`: those are not asked about again.
     """
+    drawn = Path(model).name, case, seed, asked["layers"], asked["precision"]
+    found = cache / f"decided-{'-'.join(map(str, drawn))}.json"
+    known = json.loads(found.read_text()) if found.exists() else 0
     rng, source = np.random.default_rng(seed), resolve_model(model)
     network = float_model(source, source.config.layers if asked["layers"] is None else asked["layers"])
 
@@ -68,9 +74,12 @@ def decided(model: str, case: str, seed: int, asked: Mapping[str, Any], say: OnS
 
     for before in range(MOST_DRAWN):
         options = replace(CASES[case](ids), **asked)
+        if before < known:
+            continue
         say(f"asking PyTorch for {model}, {case}: prompt {before + 1} of at most {MOST_DRAWN}")
         request = request_of(source, options)
         if is_decided(quantised_for(deepcopy(network), request), request):
+            found.write_text(json.dumps(before))
             return options, before
     raise SystemExit(f"{model}, {case}: PyTorch is undecided about each of {MOST_DRAWN} prompts; try another --seed")
 
@@ -127,9 +136,10 @@ def main() -> int:
     asked: dict[str, Any] = {"layers": None if args.all_layers else args.layers, "precision": args.precision}
     if args.positions is not None:
         asked["length"] = context_of(args.positions)
+    args.cache.mkdir(parents=True, exist_ok=True)
     for model in args.models:
         for case in args.cases:
-            options, before = decided(model, case, args.seed, asked, say)
+            options, before = decided(model, case, args.seed, asked, args.cache, say)
             begun = time.perf_counter()
             prepared = prepare(model, options, args.knobs.knobs, platform, args.cache, say)
             made = run(ended(prepared) if case == "end" else prepared, lambda *_: None, lambda _: None)
