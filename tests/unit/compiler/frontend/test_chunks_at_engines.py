@@ -10,6 +10,7 @@ from dataflow_schema import complaints
 from prompt_chunks import check_moves
 
 from compiler.analysis.prompt_rows import PROMPT_ROWS, chunk_depths, phases
+from compiler.analysis.resources import task_resources
 from compiler.analysis.shared_loads import shared_loads
 from compiler.errors import InvalidInputError
 from compiler.frontend.bundle import Bundle
@@ -231,13 +232,31 @@ def test_rows_side_by_side_share_what_is_loaded(abreast: TaskGraph, rows: int) -
     assert {"shared", "dealt", "collected", *inside} <= set(side_by_side.passing.values())
 
 
+def test_a_task_that_reads_rows_one_after_the_other_takes_the_luts_of_a_choice(bundle: Bundle) -> None:
+    """Four FIFOs to a LUT of each bit: four of results are one, and thirteen of a route four, of which it has three for
+    its four streams anyway.
+    """
+    tasks = planned_tasks(bundle.graph, replace(WAITING, rows=4), U55C)
+    alone = replace(tasks, control=None)
+    assert [tasks.abreast.choices("engine0_route0", a.stream) for a in tasks.task["engine0_route0"].reads] == [
+        4,
+        4,
+        4,
+        1,
+    ]
+    choices = {t.name: task_resources(t, tasks, U55C).lut - task_resources(t, alone, U55C).lut for t in tasks.tasks}
+    width = {name: tasks.stream[tasks.task[name].reads[0].stream].itensor.width for name in choices if choices[name]}
+    assert {name: luts for name, luts in choices.items() if luts} == width
+    assert width.keys() == {"engine0_route0", "engine0_results"}
+
+
 def test_an_engine_that_waits_for_weights_takes_rows_in_turns(bundle: Bundle) -> None:
     """In as many cycles as all its weights take, once for all of these rows, with a choice among tokens of each."""
     one, two, four = (planned_tasks(bundle.graph, replace(WAITING, rows=rows), U55C) for rows in (1, 2, 4))
     assert [tasks.copies("engine0") for tasks in (one, two, four)] == [1, 1, 1]
     engines = [tasks.task["engine0"] for tasks in (one, two, four)]
     work = [dict(e.operators).get("select", 0) for e in engines if isinstance(e, EngineTask)]
-    assert work[1] - work[0] == (work[2] - work[0]) / 3 > 0
+    assert work[1] - work[0] == work[2] - work[0] > 0  # up to four in a LUT
     told = {"position": 20, CHOOSE: 0, ROWS: PROMPT_ROWS}
     chunk, inside, behind = timed_design(four, U55C).at((told,)), list[int](), list[int]()
     for name in ("engine0", "engine0_in1_widening"):
