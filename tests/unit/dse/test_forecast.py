@@ -120,3 +120,15 @@ def test_parameters_may_become_fewer() -> None:
     forecast, front = learnt(60)
     assert forecast.promises([MIDDLE], ORDERED, front, 0)
     assert forecast.promises([MIDDLE], {"x0": True, "kind": False}, front, 0)
+
+
+def test_what_is_bad_for_one_value_is_not_forgotten() -> None:
+    """Far from the front, and followed by more points than it looks at, none of which has that value."""
+    forecast, rng = Forecast(), random.Random(5)
+    for n in range(400):
+        params = drawn(rng) | {"kind": "b" if n < 8 else rng.choice(("a", "c")), "x0": 6}
+        forecast.learn(params, values_of(params), 0.0)
+    front = [values_of(MIDDLE | {"x0": 6, "x1": trade}) for trade in range(8)]
+    points = [MIDDLE | {"x0": 6, "kind": kind} for kind in ("a", "b", "d")]
+    same, worse, other = forecast.promises(points, ORDERED, front, 0) or []
+    assert worse < min(same, other)
