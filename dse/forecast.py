@@ -42,8 +42,9 @@ _FITS, _MOST_EXCESS = -0.1, 0.5
 _SAMPLES = 12
 """Of the objectives of each point."""
 _DOUBT = 0.5
-"""How much of its doubt about a point counts. With all of it, of a dozen of points that is chosen of which least is
-known: of a prefill of GPT-2 medium more than a third of those exceeds a bound.
+"""How much of its doubt about a point counts for each objective beyond the second: the more there are, the more of what
+is not known would lie before the front in one of them, and of a dozen of points that would be chosen of which least is
+known.
 """
 _BEHIND = 0.01
 """What it counts to lie behind the front by less, where nothing lies before it."""
@@ -175,7 +176,8 @@ class _Fitted:
         left = np.maximum(1 - np.sum(kernel @ self.inverse * kernel, axis=1), 1e-6)
         draws = np.random.default_rng(seed).standard_normal((_SAMPLES, 1, self.goals.shape[1]))
         middle = kernel @ (self.inverse @ self.goals)
-        found = self.scale.mean + self.scale.spread * (middle + _DOUBT * np.sqrt(left)[:, None] * draws)
+        doubt = _DOUBT ** max(0, front.shape[1] - 2) * np.sqrt(left)[:, None]
+        found = self.scale.mean + self.scale.spread * (middle + doubt * draws)
         values, excess = found[:, :, :-1], found[:, :, -1]
         before = -_behind(values, self.scale.logarithms(front))
         mended = np.minimum(before, -_behind(values, self.scale.logarithms(over))) if len(over) else before
