@@ -35,7 +35,8 @@ from compiler.proof.launches import GenerationChecks, Witness
 from compiler.replies import whole_reply
 from compiler.simulator.board.build import FOLDER as BOARD_FOLDER
 from compiler.simulator.board.build import build_board
-from compiler.whole_token import Lengths, Reply, least_bytes
+from compiler.simulator.csim.build import SHORT_ITERATIONS
+from compiler.whole_token import Lengths, Reply, least_bytes, positions_of
 
 # How far hidden states may be off after one layer, of their largest magnitude: more adds up like a random walk. Sums in
 # another order change an activation of 8 bits by a step now and then; a part of a block that is wrong changes the
@@ -284,10 +285,12 @@ def _design(bundle: Bundle, knobs: Knobs, platform: Platform, cache: Path, say: 
     parts = [bundle.directory.name, knobs.to_json(), platform.text or platform.name, _compiler_version()]
     key = blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
+    iterations = bundle.graph.iterations * (positions_of(bundle.graph) or 1)
+
     def make(folder: Path) -> None:
         compile_design(bundle, knobs, platform, folder, say)
         say("build with g++")
-        build_board(folder)
+        build_board(folder, is_short=iterations < SHORT_ITERATIONS)
 
     return make_once(cache, f"design-{key}", make)
 

@@ -10,8 +10,9 @@ FOLDER = "board"
 EXECUTABLE = "csim"
 
 
-def build_board(design: Path, jobs: int | None = None, timeout_s: float = 600) -> Path:
-    """Build the design in the directory `design`, once: later calls return the same executable.
+def build_board(design: Path, jobs: int | None = None, timeout_s: float = 600, *, is_short: bool = False) -> Path:
+    """Build the design in the directory `design`, once: later calls return the same executable. `is_short`: what it
+    will run is (`compiler.simulator.csim.build`).
 
     Raises ToolError with the first errors where g++ fails or is missing.
     """
@@ -24,7 +25,7 @@ def build_board(design: Path, jobs: int | None = None, timeout_s: float = 600) -
     calls = calls_of(design)
     main = work / "board_main.cpp"
     main.write_text(_main(manifest["name"], list(calls)))
-    return build(design / "hls", work, calls, jobs, timeout_s, main=main)
+    return build(design / "hls", work, calls, jobs, timeout_s, main=main, is_short=is_short)
 
 
 def _main(name: str, kernels: Sequence[str]) -> str:
