@@ -9,7 +9,7 @@ them, which in a token that is made alone lanes for what is loaded ahead are the
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from compiler.analysis.banks import LUT_INPUTS
+from compiler.analysis.banks import choice_depth
 from compiler.analysis.names import engine_names, joint_load_name
 from compiler.graph.design import Engine
 from compiler.graph.program import SIDES, arguments_of, iterations, nests, of_layers
@@ -87,8 +87,7 @@ def engine_in_turns(task: EngineTask, rows: int, width: Mapping[str, int]) -> En
     that it keeps; streams are so many bits wide.
     """
     kept = {access.stream for nest in nests(task.program) for access in nest.reads if access.gates}
-    deep = -(-rows // LUT_INPUTS) if rows > 1 else 0
-    words = deep * sum(-(-width[stream] // SELECT_BITS) for stream in kept)
+    words = choice_depth(rows) * sum(-(-width[stream] // SELECT_BITS) for stream in kept)
     operators = (*task.operators, ("select", words)) if words else task.operators
     buffers = tuple(replace(buffer, depth=buffer.depth * rows) for buffer in task.buffers)
     return replace(task, buffers=buffers, operators=operators)

@@ -69,11 +69,16 @@ LUT_INPUTS = 4  # data inputs of the multiplexer that is one LUT; those beside i
 FF_PRICE = 0.25  # of a LUT: a slice has twice as many, and designs run out of LUTs first
 
 
+def choice_depth(among: int) -> int:
+    """LUTs of each bit by which one of so many is chosen."""
+    return -(-among // LUT_INPUTS) if among > 1 else 0
+
+
 def choice_luts(converter: Converter, buffer: Buffer) -> int:
     """LUTs that choose what leaves among banks, or registers."""
     words = buffer.banks * (buffer.depth if buffer.kind == "registers" else 1)
     among = words // prod(converter.target.element)
-    return -(-among // LUT_INPUTS) * converter.target.width if among > 1 else 0
+    return choice_depth(among) * converter.target.width
 
 
 def converter_memory(converter: Converter, memories: Memories) -> Buffer:

@@ -8,7 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 from compiler.analysis.area import Shape, counter_bits, fifo_logic, operator_logic, port_logic, port_memory, task_logic
-from compiler.analysis.banks import LUT_INPUTS, choice_luts, divider_bits
+from compiler.analysis.banks import choice_depth, choice_luts, divider_bits
 from compiler.analysis.memory import bound_fifo, buffer_memory
 from compiler.analysis.ports import OUTSTANDING_BURSTS
 from compiler.graph.engine import Turn
@@ -171,9 +171,9 @@ def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resource
     stream = tasks.stream
     read = [stream[access.stream].itensor.width for access in task.reads]
     written = [stream[access.stream].itensor.width for access in task.writes]
-    if isinstance(task, RouteTask | LoadTask):  # of which one moves a token at a time
-        return _task_area(task, max((*read, *written)), _row_choices(task, tasks), platform)
-    return _task_area(task, max(sum(read), sum(written)), _row_choices(task, tasks), platform)
+    one_at_a_time = isinstance(task, RouteTask | LoadTask)  # a token
+    width = max((*read, *written)) if one_at_a_time else max(sum(read), sum(written))
+    return _task_area(task, width, _row_choices(task, tasks), platform)
 
 
 def _row_choices(task: Task, tasks: TaskGraph) -> int:
@@ -185,8 +185,8 @@ def _row_choices(task: Task, tasks: TaskGraph) -> int:
     among = [(tasks.abreast.choices(task.name, a.stream), tasks.stream[a.stream].itensor.width) for a in task.reads]
     if isinstance(task, RouteTask):
         fifos, width = sum(n for n, _ in among), max(width for _, width in among)
-        return max(0, -(-fifos // LUT_INPUTS) - (len(among) - 1)) * width if fifos > len(among) else 0
-    return sum(-(-fifos // LUT_INPUTS) * width for fifos, width in among if fifos > 1)
+        return max(0, choice_depth(fifos) - (len(among) - 1)) * width if fifos > len(among) else 0
+    return sum(choice_depth(fifos) * width for fifos, width in among)
 
 
 def relay_resources(relay: RouteTask, fifo: Stream, platform: Platform) -> Resources:
