@@ -401,7 +401,11 @@ class _MemoryWalk:
     guard: str
     again: bool = False
     stride: int = 0
-    counts: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether no loop says which `part` of a token a word is."""
+        return self.part not in ("0", *self.names)
 
     @property
     def ahead(self) -> tuple[tuple[str, str], ...] | None:
@@ -529,7 +533,7 @@ class _MemoryWalk:
         words, word = tokens // dma.tokens_per_word * parts, namer.name("w")
         address = row_major([*advancing, _row(dma.at, task, params), (word, words)])
         slot, part = "slot" if dma.tokens_per_word > 1 else "0", namer.name("part") if parts > 1 else "0"
-        return _MemoryWalk(around, (word,), (words,), address, slot, part, "0", words, (), "", counts=parts > 1)
+        return _MemoryWalk(around, (word,), (words,), address, slot, part, "0", words, (), "")
 
     @staticmethod
     def _one_run(
@@ -555,8 +559,9 @@ class _MemoryWalk:
         address, words = row_major([*advancing, *place, (word, followed.most)]), followed.most
         begin = row_major([*advancing, ("", words)]).removesuffix(" + ") if advancing else "0"
         asked = bound_trip(followed, _row(followed, task, params)[0])
-        walk = _MemoryWalk(around, (word,), (words,), address, slot, part, begin, asked, (followed,), guard)
-        return replace(walk, stride=words, counts=parts > 1)
+        return _MemoryWalk(
+            around, (word,), (words,), address, slot, part, begin, asked, (followed,), guard, stride=words
+        )
 
     @staticmethod
     def of_row(loops: Sequence[Loop], task: DmaTask, namer: Namer, params: Sequence[str]) -> "_MemoryWalk":
@@ -570,7 +575,7 @@ class _MemoryWalk:
         places = [*((name, trip) for name, trip, _ in around if trip > 1), _row(dma.at, task, params)]
         begin, slot = row_major([*places, ("", words)]).removesuffix(" + "), "slot" if dma.tokens_per_word > 1 else "0"
         part = namer.name("part") if parts > 1 else "0"
-        return _MemoryWalk(around, (word,), (words,), word, slot, part, begin, words, (), "", counts=parts > 1)
+        return _MemoryWalk(around, (word,), (words,), word, slot, part, begin, words, (), "")
 
 
 def _come_alone(task: DmaTask) -> bool:
