@@ -38,6 +38,7 @@ from bench.undecided import in_its_text, is_decided
 from bench.workload import NamedKnobs, bundle_cache
 from compiler.design_dir import OnStage
 from compiler.frontend.models.config import resolve_model
+from compiler.frontend.network import network_key
 from compiler.frontend.network_export import float_model, quantised_for
 from compiler.generation import GenerateOptions, Generation, Prepared, prepare, request_of, run
 from compiler.host.network import Network
@@ -63,23 +64,19 @@ def decided(
     """The case with the options `asked` and the first prompts drawn about which PyTorch is decided, and how many before
     them were not, which is kept in the `cache`: those are not asked about again.
     """
-    drawn = Path(model).name, case, seed, asked["layers"], asked["precision"]
-    found = cache / f"decided-{'-'.join(map(str, drawn))}.json"
-    known = json.loads(found.read_text()) if found.exists() else 0
     rng, source = np.random.default_rng(seed), resolve_model(model)
     network = float_model(source, source.config.layers if asked["layers"] is None else asked["layers"])
 
     def ids(count: int) -> tuple[int, ...]:
         return tuple(int(token) for token in rng.integers(0, source.config.vocab_size, count))
 
-    for before in range(MOST_DRAWN):
-        options = replace(CASES[case](ids), **asked)
-        if before < known:
-            continue
+    drawn = [replace(CASES[case](ids), **asked) for _ in range(MOST_DRAWN)]
+    kept = cache / f"decided-{network_key(source, request_of(source, drawn[0]))}.json"
+    for before in range(json.loads(kept.read_text()) if kept.exists() else 0, MOST_DRAWN):
+        options, request = drawn[before], request_of(source, drawn[before])
         say(f"asking PyTorch for {model}, {case}: prompt {before + 1} of at most {MOST_DRAWN}")
-        request = request_of(source, options)
         if is_decided(quantised_for(deepcopy(network), request), request):
-            found.write_text(json.dumps(before))
+            kept.write_text(json.dumps(before))
             return options, before
     raise SystemExit(f"{model}, {case}: PyTorch is undecided about each of {MOST_DRAWN} prompts; try another --seed")
 

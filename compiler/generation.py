@@ -285,11 +285,10 @@ def _design(bundle: Bundle, knobs: Knobs, platform: Platform, cache: Path, say: 
     parts = [bundle.directory.name, knobs.to_json(), platform.text or platform.name, _compiler_version()]
     key = blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
-    iterations = bundle.graph.iterations * (positions_of(bundle.graph) or 1)
-
     def make(folder: Path) -> None:
         compile_design(bundle, knobs, platform, folder, say)
         say("build with g++")
+        iterations = bundle.graph.iterations * (positions_of(bundle.graph) or 1)
         build_board(folder, is_short=iterations < SHORT_ITERATIONS)
 
     return make_once(cache, f"design-{key}", make)

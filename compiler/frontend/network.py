@@ -33,7 +33,7 @@ def import_network(
     def make(folder: Path) -> None:
         importer.run(request, folder, on_progress)
 
-    return make_once(cache, _key(source, request), make, importer.folder)
+    return make_once(cache, network_key(source, request), make, importer.folder)
 
 
 def check_request(source: ModelSource, request: NetworkRequest) -> None:
@@ -62,7 +62,7 @@ def check_request(source: ModelSource, request: NetworkRequest) -> None:
         )
 
 
-def _key(source: ModelSource, request: NetworkRequest) -> str:
+def network_key(source: ModelSource, request: NetworkRequest) -> str:
     """Digest of everything that the export depends on."""
     parts = {
         "name": source.name,
