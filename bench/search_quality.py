@@ -53,7 +53,9 @@ WORKLOADS = {
     "gpt2-decode": Workload("gpt2", "decode", 64, "w4a8"),
     "gpt2-medium-decode": Workload("gpt2-medium", "decode", 64, "w4a8"),
     "gpt2-medium-prefill": Workload("gpt2-medium", "prefill", 128, "w4a8"),
+    "gpt2-medium-prefill512": Workload("gpt2-medium", "prefill", 512, "w4a8"),
     "mixer": Workload("mixer", "prefill", 1, "w4a8"),
+    "mlp": Workload("mlp", "prefill", 1, "f32"),
     "gpt2-reply": Workload("gpt2", "token", 256, "w4a8", layers=12),
 }
 OURS = "front"
@@ -71,12 +73,15 @@ OTHERS = {"nsga3": of_study(_nsga3)}
 
 
 def graph_of(name: str, cache: Path) -> LinalgGraph:
-    """Of a workload. The mixer is a block of MLP-Mixer S/16 as ONNX, which is written beside the searches."""
+    """Of a workload. The mixer is a block of MLP-Mixer S/16 as ONNX, the MLP three layers on 2,048 rows; both are
+    written beside the searches.
+    """
     workload, source = WORKLOADS[name], WORKLOADS[name].model
-    if name == "mixer":
-        from onnx_models import mixer, save  # noqa: PLC0415  # the other workloads need no path to it
+    if name in ("mixer", "mlp"):
+        from onnx_models import mixer, mlp, save  # noqa: PLC0415  # the other workloads need no path to it
 
-        source = FileSource(name, save(mixer(196, 512, 256, 2048), cache / "mixer.onnx"), "onnx")
+        made = mixer(196, 512, 256, 2048) if name == "mixer" else mlp(2048, (1024, 4096, 4096, 1024))
+        source = FileSource(name, save(made, cache / f"{name}.onnx"), "onnx")
     return import_model(source, workload, bundle_cache()).graph
 
 

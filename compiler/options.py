@@ -23,6 +23,7 @@ Engines = Literal["own", "shared"]
 Loads = Literal["own", "joint"]
 Unrolling = Literal["slowest", "worth"]
 Weights = Literal["streamed", "resident"]
+Kernel = Literal["begins"]
 
 MAX_LENGTH = 8192
 SLOTS = 16  # lengths of designs are rounded up to a multiple: another prompt often finds its design in the cache
@@ -107,7 +108,8 @@ class TaskOverride:
     """Knobs of one operation that replace the defaults; None keeps the default.
 
     `order` permutes the operation's loop groups, outermost first (see `LinalgOp.groups`). `weights`: where the
-    parameters are that it reads; those that are to be `resident` have room on the chip before all others.
+    parameters are that it reads; those that are to be `resident` have room on the chip before all others. `kernel`: one
+    `begins` with it, whatever the fusion plan would do; layers of a network, or what keeps rows, are one anyway.
     """
 
     op: str
@@ -115,10 +117,13 @@ class TaskOverride:
     unroll: int | None = None
     order: tuple[int, ...] | None = None
     weights: Weights | None = None
+    kernel: Kernel | None = None
 
     def __post_init__(self) -> None:
         if self.weights is not None:
             _require_choice(f"weights of {self.op}", self.weights, get_args(Weights))
+        if self.kernel is not None:
+            _require_choice(f"kernel of {self.op}", self.kernel, get_args(Kernel))
         if self.tile is not None:
             _require_range(f"tile of {self.op}", self.tile, 1, MAX_UNROLL)
         if self.unroll is not None:
@@ -144,7 +149,8 @@ class TaskOverride:
         if order is not None and not isinstance(order, list | tuple):
             raise InvalidInputError(f"order of {values['op']} is {order!r}; it must be a list of loop groups")
         groups = None if order is None else tuple(cast("Iterable[int]", order))
-        return TaskOverride(values["op"], values.get("tile"), values.get("unroll"), groups, values.get("weights"))
+        tile, unroll, weights, kernel = map(values.get, ("tile", "unroll", "weights", "kernel"))
+        return TaskOverride(values["op"], tile, unroll, groups, weights, kernel)
 
 
 @lru_cache(maxsize=4096)
@@ -222,6 +228,11 @@ class Knobs:
     def walked_apart(self) -> frozenset[str]:
         """Operations whose overrides say how they walk."""
         return frozenset(override.op for override in self.overrides if override.walks)
+
+    @property
+    def begins(self) -> frozenset[str]:
+        """Operations with which kernels begin."""
+        return frozenset(override.op for override in self.overrides if override.kernel == "begins")
 
     def with_override(self, override: TaskOverride) -> "Knobs":
         others = tuple(o for o in self.overrides if o.op != override.op)

@@ -1,10 +1,11 @@
 """The design space of one workload on one board: the knobs of all three levels as named parameters (design 3.3).
 
 Level 1: tile size, unroll target, who gets lanes and loop order for the whole network, then tile, unroll and loop order
-of the heaviest operations, padding. Level 2: fusion plan and budget, converters. Level 3: FIFO strategy, HBM channels,
-stream width, weight prefetch, multiplier, shared engines, their slices and their loads, weights on the chip, of the
-network and of the heaviest operations; rows of a prompt side by side, where the time of one is an objective. Sizes are
-powers of two (the analysis rounds down to a divisor of the loop); None leaves an operation to the network's default.
+of the heaviest operations, padding. Level 2: fusion plan and budget, converters, and where a kernel begins, if one may
+not hold all. Level 3: FIFO strategy, HBM channels, stream width, weight prefetch, multiplier, shared engines, their
+slices and their loads, weights on the chip, of the network and of the heaviest operations; rows of a prompt side by
+side, where the time of one is an objective. Sizes are powers of two (the analysis rounds down to a divisor of the
+loop); None leaves an operation to the network's default.
 """
 
 import hashlib
@@ -21,12 +22,14 @@ import optuna
 
 from compiler.analysis.loop_order import loop_orders
 from compiler.analysis.rows import given_rows, kept_rows
+from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.options import (
     ConverterRule,
     Engines,
     FifoStrategy,
     FusionPlan,
+    Kernel,
     Knobs,
     Loads,
     LoopOrder,
@@ -42,6 +45,7 @@ Choice = int | str | None
 Params = Mapping[str, Choice]
 
 MAX_ORDERS = 6
+_HELD = 0.5  # of the chip
 MAX_TASK_LANES = 1024
 MAX_TASK_TILE = 4096
 
@@ -98,7 +102,7 @@ _TRIED: Mapping[str, tuple[int | str, ...]] = {
     "weights": get_args(Weights),
     "rows": _ROWS,
 }
-TASK_FIELDS = ("tile", "unroll", "order", "weights")
+TASK_FIELDS = ("tile", "unroll", "order", "weights", "kernel")
 _KNOBS, _USUAL = tuple(field.name for field in fields(Knobs)), Knobs()
 
 # Engines that one load feeds, and lanes where they save most for their area.
@@ -131,6 +135,8 @@ _SEEDS = (
     Knobs(default_tile_size=32, overall_unroll=4096, stream_width=2048),
     Knobs(default_tile_size=128, overall_unroll=4096, hbm_channels=4, stream_width=2048, prefetch_kib=2048),
     Knobs(default_tile_size=64, overall_unroll=1024, hbm_channels=2, stream_width=1024, multiplier="dsp"),
+    # Of prompts so long that what is kept for an engine's turns, or as weights, fits nowhere.
+    Knobs(default_tile_size=32, overall_unroll=8192, stream_width=2048, multiplier="dsp_packed", unrolling="worth"),
     Knobs(overall_unroll=1024, order="reduction-outer", hbm_channels=2, stream_width=1024, fifo="whole"),
     Knobs(overall_unroll=512, stream_width=1024, fusion_budget=1 << 18),
     Knobs(default_tile_size=128, overall_unroll=1024, hbm_channels=4, stream_width=2048, engines="shared"),
@@ -255,7 +261,18 @@ def _has_weights(graph: LinalgGraph, op: LinalgOp) -> bool:
     )
 
 
-def _task_parameters(graph: LinalgGraph, op: LinalgOp) -> tuple[Parameter, ...]:
+def _may_be_cut(graph: LinalgGraph, platform: Platform) -> bool:
+    """Whether what products read again of what was made before takes so much of the chip that several kernels may do
+    better than one. What repeats, or stays, is of one.
+    """
+    if graph.layers is not None or kept_rows(graph):
+        return False
+    read = {operand.value for op in graph.ops if op.is_contraction for operand in op.inputs} & graph.producer.keys()
+    held = sum(prod(graph.value[name].shape) * DTYPE_BITS[graph.value[name].dtype] // 8 for name in read)
+    return held > _HELD * platform.on_chip_bytes
+
+
+def _task_parameters(graph: LinalgGraph, op: LinalgOp, *, cut: bool) -> tuple[Parameter, ...]:
     orders = tuple(_order_name(order) for order in order_choices(op))
     weights = (Parameter(f"{op.name}.weights", (None, *get_args(Weights)), ordered=False),)
     return (
@@ -263,6 +280,7 @@ def _task_parameters(graph: LinalgGraph, op: LinalgOp) -> tuple[Parameter, ...]:
         Parameter(f"{op.name}.unroll", (None, *_task_unrolls(op)), ordered=False),
         Parameter(f"{op.name}.order", (None, *orders), ordered=False),
         *(weights if _has_weights(graph, op) else ()),
+        *((Parameter(f"{op.name}.kernel", (None, *get_args(Kernel)), ordered=False),) if cut else ()),
     )
 
 
@@ -293,10 +311,11 @@ class DesignSpace:
     def __init__(self, graph: LinalgGraph, platform: Platform, heaviest: int = 4, objectives: Sequence[str] = ()):
         self._graph = graph
         self._ops = heaviest_ops(graph, heaviest)
+        self._cut = _may_be_cut(graph, platform)
         self._fields = _FIELDS | (_OF_PROMPTS if PROMPT_TIME in objectives and given_rows(graph) else {})
         self.parameters: tuple[Parameter, ...] = (
             *(_network_parameter(name, tried(field, platform, graph)) for name, field in self._fields.items()),
-            *(parameter for op in self._ops for parameter in _task_parameters(graph, op)),
+            *(parameter for op in self._ops for parameter in _task_parameters(graph, op, cut=self._cut)),
         )
 
     def narrowed(self, choices: Mapping[str, Sequence[Choice]]) -> "DesignSpace":
@@ -346,8 +365,9 @@ class DesignSpace:
         values: dict[str, Any] = {field: params[name] for name, field in self._fields.items()}
         overrides: list[TaskOverride] = []
         for op in self._ops:
-            tile, unroll, order, weights = (params.get(f"{op.name}.{field}") for field in TASK_FIELDS)
-            override = TaskOverride(op.name, _size(tile), _size(unroll), _order_value(order), _weights_value(weights))
+            tile, unroll, order, weights, kernel = (params.get(f"{op.name}.{field}") for field in TASK_FIELDS)
+            walk = _size(tile), _size(unroll), _order_value(order)
+            override = TaskOverride(op.name, *walk, cast("Weights | None", weights), cast("Kernel | None", kernel))
             if override != TaskOverride(op.name):
                 overrides.append(override)
         return Knobs(**values, overrides=tuple(overrides))
@@ -362,9 +382,12 @@ class DesignSpace:
             params[f"{op.name}.order"] = _order_name(override.order)
             if _has_weights(self._graph, op):
                 params[f"{op.name}.weights"] = override.weights
+            if self._cut:
+                params[f"{op.name}.kernel"] = override.kernel
         searched = {op.name: _has_weights(self._graph, op) for op in self._ops}
         foreign = any(o != TaskOverride(o.op) for o in knobs.overrides if o.op not in searched)
         foreign |= any(o.weights is not None and not searched.get(o.op, True) for o in knobs.overrides)
+        foreign |= bool(knobs.begins) and not self._cut
         foreign |= any(getattr(knobs, f) != getattr(Knobs(), f) for f in _OF_PROMPTS.values() if f not in params)
         if foreign or any(params[p.name] not in p.choices for p in self.parameters):
             return None
@@ -408,8 +431,9 @@ class DesignSpace:
             content["rows"] = _USUAL.rows
         # Designs that are stored from before these were knobs keep their digest.
         for said in content["overrides"]:
-            if said["weights"] is None:
-                del said["weights"]
+            for later in ("weights", "kernel"):
+                if said[later] is None:
+                    del said[later]
         for later in ("engines", "slices", "loads", "unrolling", "weights", "rows"):
             if content[later] == getattr(_USUAL, later):
                 del content[later]
@@ -428,10 +452,6 @@ class DesignSpace:
         if (tile, order, weights) == (override.tile, override.order, override.weights):
             return override
         return replace(override, tile=tile, order=order, weights=weights)
-
-
-def _weights_value(choice: Choice) -> Weights | None:
-    return None if choice is None else cast("Weights", choice)
 
 
 def _size(choice: Choice) -> int | None:

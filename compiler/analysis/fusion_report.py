@@ -14,7 +14,8 @@ from compiler.options import Knobs
 @dataclass(frozen=True, slots=True)
 class Cut:
     """An intermediate value that goes through HBM from kernel `source` to others: `bytes` stored and loaded, and why:
-    joined with its first reader and all kernels between, they would exceed a bound. None: nothing but the plan.
+    joined with its first reader and all kernels between, they would exceed a bound. None: nothing but the plan, or an
+    override with whose operation one of those kernels `begins`.
     """
 
     value: str
@@ -22,11 +23,14 @@ class Cut:
     targets: tuple[int, ...]
     bytes: int
     reason: Shortfall | None
+    begins: str | None = None
 
     @property
     def levers(self) -> tuple[str, ...]:
         """What to change so that the value stays on chip."""
-        return self.reason.levers if self.reason is not None else ("fusion_plan=traffic",)
+        if self.reason is not None:
+            return self.reason.levers
+        return ("fusion_plan=traffic",) if self.begins is None else (f"no kernel that begins with {self.begins}",)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -59,7 +63,8 @@ class FusionReport:
         if not self.cuts:
             return f"one kernel, {moved}: every intermediate value stays on chip"
         worst = self.cuts[0]
-        why = str(worst.reason) if worst.reason is not None else f"only the {self.plan} plan cuts it"
+        asked = f"only the {self.plan} plan cuts it" if worst.begins is None else f"a kernel begins with {worst.begins}"
+        why = asked if worst.reason is None else str(worst.reason)
         saved = self.greedy_bytes - self.external_bytes
         against = f", {saved / 1e6:,.1f} MB less than the greedy plan" if saved > 0 else ""
         return (
@@ -83,7 +88,8 @@ def report_fusion(design: Design, knobs: Knobs) -> FusionReport:
     """Where a design is cut into kernels, and why. O(cuts x operations)."""
     costs = FusionCosts(design.graph, design.reads, design.writes, knobs.converters)
     plan, budget, on_chip = design.kernel_of, knobs.fusion_budget, design.platform.on_chip_bytes
-    cuts = [cut for value in costs.writes if (cut := _cut(value, costs, plan, budget, on_chip)) is not None]
+    asked = {plan[op]: op for op in sorted(knobs.begins & plan.keys())}
+    cuts = [cut for value in costs.writes if (cut := _cut(value, costs, plan, budget, on_chip, asked)) is not None]
     return FusionReport(
         plan=knobs.fusion_plan,
         kernels=design.kernels,
@@ -94,7 +100,10 @@ def report_fusion(design: Design, knobs: Knobs) -> FusionReport:
     )
 
 
-def _cut(value: str, costs: FusionCosts, plan: Mapping[str, int], budget: int, on_chip: int) -> Cut | None:
+def _cut(
+    value: str, costs: FusionCosts, plan: Mapping[str, int], budget: int, on_chip: int, asked: Mapping[int, str]
+) -> Cut | None:
+    """`asked`: operations with which kernels begin, by kernel."""
     graph = costs.graph
     source = plan[graph.producer[value][0].name]
     readers: dict[int, list[tuple[str, int]]] = {}
@@ -105,7 +114,8 @@ def _cut(value: str, costs: FusionCosts, plan: Mapping[str, int], budget: int, o
         return None
     moved = costs.stored(value) + sum(costs.loaded(value, inputs) for inputs in readers.values())
     reason = _reason(source, min(readers), costs, plan, budget, on_chip)
-    return Cut(value, source, tuple(sorted(readers)), moved, reason)
+    begins = next((asked[k] for k in range(source + 1, min(readers) + 1) if k in asked), None)
+    return Cut(value, source, tuple(sorted(readers)), moved, reason, begins)
 
 
 def _reason(

@@ -9,6 +9,7 @@ too: the result never moves more than it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from compiler.analysis.fusion_costs import FusionCosts, Plan
@@ -28,7 +29,12 @@ class _Kernel(NamedTuple):
 
 
 def _kernels_from(
-    costs: FusionCosts, order: Sequence[LinalgOp], last_use: Mapping[str, int], first: int, budget: int
+    costs: FusionCosts,
+    order: Sequence[LinalgOp],
+    last_use: Mapping[str, int],
+    first: int,
+    budget: int,
+    begins: AbstractSet[str],
 ) -> Iterator[_Kernel]:
     """Kernels that start at `first` and fit `budget`, shortest first; one operation alone always fits."""
     inputs, converter_bytes, results = costs.inputs, costs.converter_bytes, costs.results
@@ -39,6 +45,8 @@ def _kernels_from(
     moved = held = 0
     for last in range(first, len(order)):
         op = order[last]
+        if last > first and op.name in begins:
+            return
         for value, i in inputs[op.name]:
             if value in made:
                 held += converter_bytes[op.name, i]
@@ -64,9 +72,11 @@ def _last_uses(costs: FusionCosts, order: Sequence[LinalgOp]) -> dict[str, int]:
     return {value: position for position, op in enumerate(order) for value, _ in costs.streamed_inputs(op)}
 
 
-def _all_kernels(costs: FusionCosts, order: Sequence[LinalgOp], budget: int) -> list[list[_Kernel]]:
+def _all_kernels(
+    costs: FusionCosts, order: Sequence[LinalgOp], budget: int, begins: AbstractSet[str]
+) -> list[list[_Kernel]]:
     last_use = _last_uses(costs, order)
-    return [list(_kernels_from(costs, order, last_use, first, budget)) for first in range(len(order))]
+    return [list(_kernels_from(costs, order, last_use, first, budget, begins)) for first in range(len(order))]
 
 
 def _best_cuts(kernels: Sequence[Sequence[_Kernel]], price: float) -> list[_Kernel]:
@@ -120,15 +130,18 @@ def _plan(order: Sequence[LinalgOp], path: Sequence[_Kernel]) -> dict[str, int]:
     return {op.name: k for k, kernel in enumerate(path) for op in order[kernel.first : kernel.last + 1]}
 
 
-def least_traffic(costs: FusionCosts, budget: int, on_chip: int, greedy: Plan) -> dict[str, int]:
+def least_traffic(
+    costs: FusionCosts, budget: int, on_chip: int, greedy: Plan, begins: AbstractSet[str] = frozenset()
+) -> dict[str, int]:
     """The plan with the fewest bytes through HBM among those whose kernels hold `budget` bytes of converters each and
     `on_chip` bytes of converters and FIFOs together; where none holds so little together, the one that holds least.
+    Kernels begin with the operations that `begins` names, as the `greedy` plan's do.
     """
     program = list(costs.graph.ops)
     position = {op.name: k for k, op in enumerate(program)}
     orders = [program, sorted(program, key=lambda op: (greedy[op.name], position[op.name])), _narrow_order(costs)]
     distinct = {tuple(op.name for op in order): order for order in orders}
-    candidates = [(order, _all_kernels(costs, order, budget)) for order in distinct.values()]
+    candidates = [(order, _all_kernels(costs, order, budget, begins)) for order in distinct.values()]
     tightest: dict[str, int] = {}
     for price in MEMORY_PRICES:
         plans = [_plan(order, _best_cuts(kernels, price)) for order, kernels in candidates]

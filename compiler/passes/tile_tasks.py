@@ -38,7 +38,9 @@ class TileTasks(Pass):
     @override
     def run(self, design: Design) -> Design:
         check_overrides(design.graph, self.knobs)
-        walks = tuple(replace(override, weights=None) for override in self.knobs.overrides if override.walks)
+        walks = tuple(
+            replace(override, weights=None, kernel=None) for override in self.knobs.overrides if override.walks
+        )
         read: dict[str, Any] = {name: getattr(self.knobs, name) for name in self.options}
         knobs = replace(Knobs(**read), overrides=walks)
         return replace(design, nests=_nests(Same(design.graph), knobs, design.platform))

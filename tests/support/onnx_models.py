@@ -1,6 +1,7 @@
 """Small ONNX networks, built in code: an MLP, a ViT block, single nodes; and files that want to do harm."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -41,21 +42,18 @@ def model(
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
 
 
-def mlp(rows: int = 4, sizes: tuple[int, int, int] = (97, 193, 101)) -> ModelProto:
-    """Two layers as PyTorch's exporter writes them: Gemm with transposed weights, ReLU."""
-    first, middle, last = sizes
-    nodes = [
-        helper.make_node("Gemm", ["x", "fc1.weight", "fc1.bias"], ["a"], name="/fc1/Gemm", transB=1),
-        helper.make_node("Relu", ["a"], ["b"], name="/act/Relu"),
-        helper.make_node("Gemm", ["b", "fc2.weight", "fc2.bias"], ["y"], name="/fc2/Gemm", transB=1),
-    ]
-    stored = {
-        "fc1.weight": weights(1, middle, first),
-        "fc1.bias": weights(2, middle),
-        "fc2.weight": weights(3, last, middle),
-        "fc2.bias": weights(4, last),
-    }
-    return model(nodes, {"x": (rows, first)}, {"y": (rows, last)}, stored)
+def mlp(rows: int = 4, sizes: Sequence[int] = (97, 193, 101)) -> ModelProto:
+    """Layers as PyTorch's exporter writes them: Gemm with transposed weights, ReLU between two."""
+    nodes, stored = list[NodeProto](), dict[str, Array]()
+    for layer, (inner, outer) in enumerate(pairwise(sizes), start=1):
+        source, fc = "x" if layer == 1 else f"act{layer - 1}", f"fc{layer}"
+        made = "y" if layer == len(sizes) - 1 else f"{fc}.out"
+        stored |= {f"{fc}.weight": weights(2 * layer - 1, outer, inner), f"{fc}.bias": weights(2 * layer, outer)}
+        nodes.append(helper.make_node("Gemm", [source, f"{fc}.weight", f"{fc}.bias"], [made], f"/{fc}/Gemm", transB=1))
+        if made != "y":
+            act = "/act/Relu" if layer == 1 else f"/act_{layer - 1}/Relu"
+            nodes.append(helper.make_node("Relu", [made], [f"act{layer}"], act))
+    return model(nodes, {"x": (rows, sizes[0])}, {"y": (rows, sizes[-1])}, stored)
 
 
 def vit_block(tokens: int = 17, width: int = 48, heads: int = 3, inner: int = 96) -> ModelProto:

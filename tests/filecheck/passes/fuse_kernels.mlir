@@ -1,6 +1,7 @@
 // RUN: millrace-opt %s -p fuse-kernels --split-input-file --verify-diagnostics | filecheck %s
 // RUN: millrace-opt %s -p fuse-kernels --knobs '{"fusion_budget": 16}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix SMALL
 // RUN: millrace-opt %s -p fuse-kernels --knobs '{"fusion_budget": 16, "fusion_plan": "greedy"}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix SMALL
+// RUN: millrace-opt %s -p fuse-kernels --knobs '{"overrides": [{"op": "third", "kernel": "begins"}]}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix SMALL
 // RUN: millrace-opt %s -p fuse-kernels --knobs '{"fusion_budget": 1000000000}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix BOARD
 
 !rows = !itensor.itensor<1x1xf32, iter_space: [4,4]*[1,1], iter_map: (d0,d1)->(d0,d1)>
@@ -22,7 +23,7 @@ func.func @chain(%x: tensor<4x4xf32> {dataflow.value = #dataflow.value<"x", inpu
   // CHECK-NOT:  dataflow.kernel
   // CHECK:      func.return %z
 
-  // The converter needs 64 bytes: with 16 the third task runs in a kernel of its own.
+  // The converter needs 64 bytes: with 16 the third task runs in a kernel of its own, as where one begins with it.
   // SMALL:      %y = dataflow.kernel @kernel0 (
   // SMALL:        itensor.cast
   // SMALL:        dataflow.yield

@@ -51,6 +51,8 @@ KNOBS = st.builds(
 )
 GRAPHS = networks() | st.sampled_from([make() for make in ALL.values()])
 BUDGETS = st.sampled_from([0, 8, 64, 128, 256, 512, 1 << 20])
+BEGINS = st.frozensets(st.sampled_from(["op1", "op2", "op4", "up", "down"]), max_size=2)
+"""Some of which a network has."""
 
 
 def costs_of(graph: LinalgGraph, knobs: Knobs) -> FusionCosts:
@@ -59,32 +61,36 @@ def costs_of(graph: LinalgGraph, knobs: Knobs) -> FusionCosts:
 
 
 @settings(max_examples=examples(200), deadline=None)
-@given(GRAPHS, KNOBS, BUDGETS)
+@given(GRAPHS, KNOBS, BUDGETS, BEGINS)
 def test_least_traffic_moves_no_more_than_greedy_under_the_same_budget(
-    graph: LinalgGraph, knobs: Knobs, budget: int
+    graph: LinalgGraph, knobs: Knobs, budget: int, begins: frozenset[str]
 ) -> None:
     costs = costs_of(graph, knobs)
-    greedy, least = greedy_fusion(costs, budget), plan_fusion(costs, "traffic", budget, BOARD)
+    greedy, least = (plan_fusion(costs, plan, budget, BOARD, begins) for plan in ("greedy", "traffic"))
     assert costs.external_bytes(least) <= costs.external_bytes(greedy)
     for plan in (greedy, least):
         assert all(held <= budget for held in costs.kernel_bytes(plan))
         assert sorted(set(plan.values())) == list(range(1 + max(plan.values())))
         for op in graph.ops:
             sources = (graph.producer[o.value][0].name for o in op.inputs if o.value in graph.producer)
-            assert all(plan[source] <= plan[op.name] for source in sources), "kernels run in order"
+            last = plan[op.name] - (op.name in begins)
+            assert all(plan[source] <= last for source in sources), "kernels run in order, and begin where asked for"
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(networks(), KNOBS, BUDGETS)
-def test_no_cut_of_the_program_moves_less(graph: LinalgGraph, knobs: Knobs, budget: int) -> None:
+@given(networks(), KNOBS, BUDGETS, BEGINS)
+def test_no_cut_of_the_program_moves_less(
+    graph: LinalgGraph, knobs: Knobs, budget: int, begins: frozenset[str]
+) -> None:
     costs = costs_of(graph, knobs)
     size = len(graph.ops)
-    best = costs.external_bytes(plan_fusion(costs, "traffic", budget, BOARD))
+    asked = {number for number, op in enumerate(graph.ops) if op.name in begins} - {0}
+    best = costs.external_bytes(plan_fusion(costs, "traffic", budget, BOARD, begins))
     for count in range(size):
         for cuts in combinations(range(1, size), count):
             bounds = [0, *cuts, size]
             plan = {op.name: k for k, (a, b) in enumerate(pairwise(bounds)) for op in graph.ops[a:b]}
-            if all(held <= budget for held in costs.kernel_bytes(plan)):
+            if asked <= {*cuts} and all(held <= budget for held in costs.kernel_bytes(plan)):
                 assert best <= costs.external_bytes(plan)
 
 

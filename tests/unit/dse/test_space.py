@@ -241,3 +241,19 @@ def test_operations_with_parameters_say_where_these_are() -> None:
 def test_networks_whose_parameters_come_with_the_reply_do_not() -> None:
     names = [parameter.name for parameter in DesignSpace(stepping(1), load_platform("u55c")).parameters]
     assert not [name for name in names if name.endswith(".weights")]
+
+
+def test_where_a_kernel_begins_is_offered_of_what_may_not_be_one() -> None:
+    """Products of which one reads 33 MB that another one makes, again for each block of its columns."""
+    board, large, small = load_platform("u55c"), small_mlp(8192, 64, 1024), small_mlp()
+    space = DesignSpace(large, board)
+    assert {p.name for p in space.parameters if p.name.endswith(".kernel")} == {"up.kernel", "act.kernel"} | {
+        "down.kernel",
+        "add.kernel",
+    }
+    said = replace(space.default_knobs()[0], overrides=(TaskOverride("down", kernel="begins"),))
+    params = space.params_of(said)
+    assert params is not None
+    assert space.knobs_of(params) == said
+    assert space.key(said) != space.key(replace(said, overrides=()))
+    assert DesignSpace(small, board).params_of(said) is None, "all of it is one"

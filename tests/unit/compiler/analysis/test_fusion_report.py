@@ -5,7 +5,7 @@ from dataclasses import replace
 from small_graphs import mlp
 
 from compiler.analysis.fusion_report import FusionReport, report_fusion
-from compiler.options import Knobs
+from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import planned
 from compiler.platforms.platform import Platform, load_platform
 
@@ -43,6 +43,14 @@ def test_the_demand_of_a_cut_is_what_the_budget_must_be() -> None:
     needed = max(int(cut.reason.demand) for cut in cuts if cut.reason is not None)
     wider = report(replace(knobs, fusion_budget=needed))
     assert wider.external_bytes < report(knobs).external_bytes
+
+
+def test_a_cut_that_was_asked_for_says_so() -> None:
+    found = report(replace(KNOBS, overrides=(TaskOverride("down", kernel="begins"),)))
+    (cut,) = (cut for cut in found.cuts if cut.begins)
+    assert (found.kernels, cut.reason, cut.begins) == (2, None, "down")
+    assert cut.levers == ("no kernel that begins with down",)
+    assert "a kernel begins with down" in found.summary()
 
 
 def test_a_small_board_is_a_reason_too() -> None:

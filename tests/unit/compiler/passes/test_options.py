@@ -32,7 +32,11 @@ OTHER = Knobs(
     default_tile_size=4,
     overall_unroll=8,
     order="reduction-outer",
-    overrides=(TaskOverride("up", unroll=1, weights="streamed"), TaskOverride("down", tile=4)),
+    overrides=(
+        TaskOverride("up", unroll=1, weights="streamed"),
+        TaskOverride("act", kernel="begins"),
+        TaskOverride("down", tile=4),
+    ),
     fusion_budget=1 << 20,
     fifo="whole",
     hbm_channels=4,

@@ -90,6 +90,7 @@ function Overrides({ overrides }: { overrides: readonly TaskOverride[] }) {
             <th scope="col" className="num">Unroll</th>
             <th scope="col">Loop order</th>
             <th scope="col">Weights</th>
+            <th scope="col">Kernel</th>
           </tr>
         </thead>
         <tbody>
@@ -102,6 +103,7 @@ function Overrides({ overrides }: { overrides: readonly TaskOverride[] }) {
               <td className="num">{orDefault(o.unroll)}</td>
               <td>{orDefault(o.order?.join(", "))}</td>
               <td>{orDefault(o.weights)}</td>
+              <td>{orDefault(o.kernel)}</td>
             </tr>
           ))}
         </tbody>

@@ -241,6 +241,7 @@ export interface TaskOverride {
   order: number[] | null;
   /** Absent in designs of earlier releases. */
   weights?: string | null;
+  kernel?: string | null;
 }
 
 export interface Knobs {

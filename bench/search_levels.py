@@ -1,0 +1,119 @@
+"""What a search finds without some of its knobs: shares of one union, at equal evaluations.
+
+    python -m bench.search_levels gpt2-medium-prefill512 --without cuts --budget 1000 --seeds 3
+    python -m bench.search_levels gpt2-decode --without tiling fusion resources
+
+Levels are those of the space (design 3.3); `cuts` are the overrides that say with which operations kernels begin, which
+are of the level `fusion` too. What a search is without has its usual value everywhere, in the designs it begins with
+too. Workloads and shares are those of `bench.search_quality`; `best`: the least of each objective, the median of the
+seeds. Searches are kept in `--cache` by a digest of compiler and search: what was stopped goes on.
+"""
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+from rich.console import Console
+from rich.table import Table
+from typing_extensions import override
+
+from bench.search_quality import (
+    OURS,
+    Point,
+    Run,
+    Union,
+    add_search_arguments,
+    as_points,
+    checked_objectives,
+    code_digest,
+    graph_of,
+    kept,
+    points_of,
+)
+from bench.workload import NoSink
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.options import Knobs
+from compiler.platforms.platform import Platform, load_platform
+from dse.explore import SearchOptions, search
+from dse.space import DesignSpace
+
+ALL = "all"
+LEVELS = {
+    ALL: (),
+    "tiling": ("tile", "unroll", "order", "padding", "unrolling"),
+    "fusion": ("fusion_plan", "fusion_budget", "converters", "kernel"),
+    "cuts": ("kernel",),
+    "resources": (
+        *("fifo", "hbm_channels", "stream_width", "prefetch", "multiplier", "engines", "slices", "loads", "weights"),
+        "rows",
+    ),
+}
+"""Last parts of the names of parameters: an operation's have the same as the network's."""
+
+
+class Without(DesignSpace):
+    """The space with the usual value of each knob of a level."""
+
+    def __init__(self, graph: LinalgGraph, platform: Platform, level: str, objectives: Sequence[str]) -> None:
+        super().__init__(graph, platform, objectives=objectives)
+        self._whole, usual = DesignSpace(graph, platform, objectives=objectives), self.params_of(Knobs())
+        assert usual is not None, "of every space"
+        self._held = {name: usual[name] for name in usual if name.rpartition(".")[2] in LEVELS[level]}
+        self.parameters = self.narrowed({name: (value,) for name, value in self._held.items()}).parameters
+
+    @override
+    def default_knobs(self, objectives: Sequence[str] = ()) -> tuple[Knobs, ...]:
+        known = (self._whole.params_of(knobs) for knobs in self._whole.default_knobs(objectives))
+        return tuple(dict.fromkeys(self.knobs_of(params | self._held) for params in known if params is not None))
+
+
+def searched(graph: LinalgGraph, level: str, objectives: tuple[str, ...], budget: int, seed: int) -> list[Point | None]:
+    platform = load_platform("u55c")
+    space, options = (
+        Without(graph, platform, level, objectives),
+        SearchOptions(budget, seed, jobs=1, objectives=objectives),
+    )
+    return points_of(search(graph, platform, options, NoSink(), space=space).designs, objectives)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_search_arguments(parser, nargs="+")
+    parser.add_argument("--without", nargs="+", choices=[*LEVELS][1:], default=[*LEVELS][1:])
+    parser.add_argument("--budget", type=int, default=300)
+    parser.add_argument("--seeds", type=int, default=3, help="how many, from 0 (default: %(default)s)")
+    args = parser.parse_args()
+    if min(args.budget, args.seeds) < 1:
+        parser.error("--budget and --seeds must be at least 1")
+    objectives = checked_objectives(parser, args)
+    for name in args.workloads:
+        graph = graph_of(name, args.cache)
+
+        def run(level: str, seed: int, name: str = name, graph: LinalgGraph = graph) -> Run:
+            file = f"{name}-{'-'.join(objectives)}-without-{level}-{args.budget}-{seed}-{code_digest()}.json"
+            found = kept(Path(args.cache, file), partial(searched, graph, level, objectives, args.budget, seed))
+            return Run(OURS, args.budget, seed, as_points(found), 0, 0.0)
+
+        runs = {level: [run(level, seed) for seed in range(args.seeds)] for level in (ALL, *args.without)}
+        Console().print(compared(name, objectives, runs))
+
+
+def compared(name: str, objectives: Sequence[str], runs: dict[str, list[Run]]) -> Table:
+    union = Union([one for found in runs.values() for one in found])
+    table = Table("without", "worst_%", "median_%", *(f"best {name}" for name in objectives), title=name)
+    for level, found in runs.items():
+        fronts = [one.front() for one in found]
+        shares = [100 * union.share(front) for front in fronts]
+        best = (
+            median(min(column) for column in columns)
+            for columns in zip(*(zip(*f, strict=True) for f in fronts), strict=True)
+        )
+        what = "nothing" if level == ALL else level
+        table.add_row(what, f"{min(shares):.1f}", f"{median(shares):.1f}", *(f"{value:,.1f}" for value in best))
+    return table
+
+
+if __name__ == "__main__":
+    main()
