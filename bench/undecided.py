@@ -32,7 +32,7 @@ def in_other_ways(network: LanguageModel) -> Iterator[None]:
     kept, rng = [tensor.clone() for tensor in floats], torch.Generator().manual_seed(0)
     for _ in range(WAYS):
         for tensor, whole in zip(floats, kept, strict=True):
-            tensor.copy_(whole * (1 + CHANGE * (2 * torch.rand(whole.shape, generator=rng) - 1)))
+            tensor.uniform_(1 - CHANGE, 1 + CHANGE, generator=rng).mul_(whole)
         yield
     for tensor, whole in zip(floats, kept, strict=True):
         tensor.copy_(whole)

@@ -73,10 +73,10 @@ def decided(
     drawn = [replace(CASES[case](ids), **asked) for _ in range(MOST_DRAWN)]
     kept = cache / f"decided-{network_key(source, request_of(source, drawn[0]))}.json"
     for before in range(json.loads(kept.read_text()) if kept.exists() else 0, MOST_DRAWN):
+        kept.write_text(json.dumps(before))
         options, request = drawn[before], request_of(source, drawn[before])
         say(f"asking PyTorch for {model}, {case}: prompt {before + 1} of at most {MOST_DRAWN}")
         if is_decided(quantised_for(deepcopy(network), request), request):
-            kept.write_text(json.dumps(before))
             return options, before
     raise SystemExit(f"{model}, {case}: PyTorch is undecided about each of {MOST_DRAWN} prompts; try another --seed")
 
