@@ -54,7 +54,7 @@ CASES: Mapping[str, Callable[[Drawn], GenerateOptions]] = {
     "end": lambda ids: GenerateOptions(ids(1), 16),
 }
 SHOWN = ("first_token_time", "tokens_per_second")
-MOST_DRAWN = 50
+MOST_DRAWN = 100
 LAST_OF_END = 2  # the token whose first place ends the reply
 
 
