@@ -20,8 +20,11 @@ from typing import Any, cast, get_args
 
 import optuna
 
+from compiler.analysis.fusion_costs import FusionCosts
+from compiler.analysis.itensors import read_itensors, write_itensors
 from compiler.analysis.loop_order import loop_orders
 from compiler.analysis.rows import given_rows, kept_rows
+from compiler.analysis.tiling import plan_nests
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.options import (
@@ -45,7 +48,7 @@ Choice = int | str | None
 Params = Mapping[str, Choice]
 
 MAX_ORDERS = 6
-_HELD = 0.5  # of the chip
+_HELD = 0.25  # of the chip
 MAX_TASK_LANES = 1024
 MAX_TASK_TILE = 4096
 
@@ -262,14 +265,22 @@ def _has_weights(graph: LinalgGraph, op: LinalgOp) -> bool:
 
 
 def _may_be_cut(graph: LinalgGraph, platform: Platform) -> bool:
-    """Whether what products read again of what was made before takes so much of the chip that several kernels may do
-    better than one. What repeats, or stays, is of one.
+    """Whether one kernel, with the usual knobs, would hold so much on the chip that several may do better. What
+    repeats, or stays, is of one.
     """
-    if graph.layers is not None or kept_rows(graph):
+    most = _HELD * platform.on_chip_bytes
+    if graph.layers is not None or kept_rows(graph) or _handed_on(graph) <= most:
         return False
-    read = {operand.value for op in graph.ops if op.is_contraction for operand in op.inputs} & graph.producer.keys()
-    held = sum(prod(graph.value[name].shape) * DTYPE_BITS[graph.value[name].dtype] // 8 for name in read)
-    return held > _HELD * platform.on_chip_bytes
+    graph = graph.in_order
+    nests = plan_nests(graph, _USUAL, platform)
+    costs = FusionCosts(graph, read_itensors(graph, nests), write_itensors(graph, nests))
+    return costs.on_chip_bytes(dict.fromkeys(graph.op, 0)) > most
+
+
+def _handed_on(graph: LinalgGraph) -> int:
+    """Bytes of all that operations read of others. No kernel holds more."""
+    read = (graph.value[operand.value] for op in graph.ops for operand in op.inputs)
+    return sum(prod(v.shape) * DTYPE_BITS[v.dtype] // 8 for v in read if v.name in graph.producer)
 
 
 def _task_parameters(graph: LinalgGraph, op: LinalgOp, *, cut: bool) -> tuple[Parameter, ...]:

@@ -118,6 +118,25 @@ def softmax(rows: int = 4, columns: int = 16) -> LinalgGraph:
     )
 
 
+def turned_product(size: int) -> LinalgGraph:
+    """x -> matmul -> its result and that with rows as columns, added up."""
+    square, add = (size, size), Body(("f32", "f32"), (ScalarOp("arith.addf", (0, 1), "f32"),), 2)
+    return LinalgGraph(
+        "turned",
+        (
+            Value("x", square, "f32", "input", "x"),
+            Value("w", square, "f32", "param", "w"),
+            Value("h", square, "f32"),
+            Value("y", square, "f32"),
+        ),
+        (
+            matmul("product", size, size, size, "x", "w", "h"),
+            elementwise("turn", square, (Operand("h", (0, 1)), Operand("h", (1, 0))), "y", add),
+        ),
+        (Output("y", "y", (0, 1), square),),
+    )
+
+
 def attention_front(heads: int = 2, size: int = 8, past: int = 3) -> LinalgGraph:
     """Decode: a fused product chunked into q, k, v; k joins its cache; scores of q against all keys; v and k leave."""
     hidden, length = heads * size, past + 1

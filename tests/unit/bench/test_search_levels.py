@@ -1,14 +1,14 @@
 """Without a level of knobs, all of its knobs are usual ones, in the designs that a search begins with too."""
 
 import pytest
-from small_graphs import mlp
+from small_graphs import turned_product
 
 from bench.search_levels import LEVELS, Without
 from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
 from dse.space import DesignSpace
 
-LARGE, U55C = mlp(8192, 64, 1024), load_platform("u55c")
+LARGE, U55C = turned_product(2048), load_platform("u55c")
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -5,6 +5,7 @@ from random import Random
 import optuna
 import pytest
 from small_graphs import mlp as small_mlp
+from small_graphs import turned_product
 from stepping_networks import replying, stepping
 from window_networks import greatest
 
@@ -244,14 +245,11 @@ def test_networks_whose_parameters_come_with_the_reply_do_not() -> None:
 
 
 def test_where_a_kernel_begins_is_offered_of_what_may_not_be_one() -> None:
-    """Products of which one reads 33 MB that another one makes, again for each block of its columns."""
-    board, large, small = load_platform("u55c"), small_mlp(8192, 64, 1024), small_mlp()
-    space = DesignSpace(large, board)
-    assert {p.name for p in space.parameters if p.name.endswith(".kernel")} == {"up.kernel", "act.kernel"} | {
-        "down.kernel",
-        "add.kernel",
-    }
-    said = replace(space.default_knobs()[0], overrides=(TaskOverride("down", kernel="begins"),))
+    """16 MB that are made row by row and read column by column; of an MLP no more is held, as it reads by rows."""
+    board, small = load_platform("u55c"), small_mlp(2048, 64, 2048)
+    space = DesignSpace(turned_product(2048), board)
+    assert {p.name for p in space.parameters if p.name.endswith(".kernel")} == {"product.kernel", "turn.kernel"}
+    said = replace(space.default_knobs()[0], overrides=(TaskOverride("turn", kernel="begins"),))
     params = space.params_of(said)
     assert params is not None
     assert space.knobs_of(params) == said
