@@ -70,11 +70,8 @@ class Without(DesignSpace):
 
 
 def searched(graph: LinalgGraph, level: str, objectives: tuple[str, ...], budget: int, seed: int) -> list[Point | None]:
-    platform = load_platform("u55c")
-    space, options = (
-        Without(graph, platform, level, objectives),
-        SearchOptions(budget, seed, jobs=1, objectives=objectives),
-    )
+    platform, options = load_platform("u55c"), SearchOptions(budget, seed, jobs=1, objectives=objectives)
+    space = Without(graph, platform, level, objectives)
     return points_of(search(graph, platform, options, NoSink(), space=space).designs, objectives)
 
 
