@@ -100,7 +100,7 @@ def main() -> int:
                 designs[model] = planner(model)
         for part in arguments.only:
             PARTS[part](console, designs, planner)
-    return 1 if any(design.exceeded for design in designs.values()) else 0
+        return 1 if any(design.exceeded for design in designs.values()) else 0
 
 
 def _positions(text: str) -> int:
