@@ -38,7 +38,7 @@ _BEATEN = 0.03
 """A design is near that would be of the front if it were so much better in all objectives, or `MENDED` smaller."""
 _NEAR_KEPT = 30
 """The last ones."""
-_DRAWN, _UNASKED, _AT_ONCE = 16, 0.1, 8
+_DRAWN, _UNASKED, _AT_ONCE = 16, 0.03, 8
 """Moves of which one is proposed, the share of proposals that are drawn alone, and how many are made together: numpy
 takes little longer for more points.
 """
