@@ -25,7 +25,6 @@ from compiler.analysis.itensors import read_itensors, write_itensors
 from compiler.analysis.loop_order import loop_orders
 from compiler.analysis.rows import given_rows, kept_rows
 from compiler.analysis.tiling import plan_nests
-from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.options import (
     ConverterRule,
@@ -268,19 +267,12 @@ def _may_be_cut(graph: LinalgGraph, platform: Platform) -> bool:
     """Whether one kernel, with the usual knobs, would hold so much on the chip that several may do better. What
     repeats, or stays, is of one.
     """
-    most = _HELD * platform.on_chip_bytes
-    if graph.layers is not None or kept_rows(graph) or _handed_on(graph) <= most:
+    if graph.layers is not None or kept_rows(graph):
         return False
     graph = graph.in_order
     nests = plan_nests(graph, _USUAL, platform)
     costs = FusionCosts(graph, read_itensors(graph, nests), write_itensors(graph, nests))
-    return costs.on_chip_bytes(dict.fromkeys(graph.op, 0)) > most
-
-
-def _handed_on(graph: LinalgGraph) -> int:
-    """Bytes of all that operations read of others. No kernel holds more."""
-    read = (graph.value[operand.value] for op in graph.ops for operand in op.inputs)
-    return sum(prod(v.shape) * DTYPE_BITS[v.dtype] // 8 for v in read if v.name in graph.producer)
+    return costs.on_chip_bytes(dict.fromkeys(graph.op, 0)) > _HELD * platform.on_chip_bytes
 
 
 def _task_parameters(graph: LinalgGraph, op: LinalgOp, *, cut: bool) -> tuple[Parameter, ...]:

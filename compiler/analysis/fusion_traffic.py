@@ -131,7 +131,7 @@ def _plan(order: Sequence[LinalgOp], path: Sequence[_Kernel]) -> dict[str, int]:
 
 
 def least_traffic(
-    costs: FusionCosts, budget: int, on_chip: int, greedy: Plan, begins: AbstractSet[str] = frozenset()
+    costs: FusionCosts, budget: int, on_chip: int, greedy: Plan, begins: AbstractSet[str]
 ) -> dict[str, int]:
     """The plan with the fewest bytes through HBM among those whose kernels hold `budget` bytes of converters each and
     `on_chip` bytes of converters and FIFOs together; where none holds so little together, the one that holds least.
