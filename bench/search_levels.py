@@ -21,7 +21,6 @@ from typing_extensions import override
 
 from bench.search_quality import (
     OURS,
-    Point,
     Run,
     Union,
     add_search_arguments,
@@ -30,13 +29,11 @@ from bench.search_quality import (
     code_digest,
     graph_of,
     kept,
-    points_of,
 )
-from bench.workload import NoSink
+from bench.search_subspaces import searched
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform, load_platform
-from dse.explore import SearchOptions, search
 from dse.space import DesignSpace
 
 ALL = "all"
@@ -58,21 +55,16 @@ class Without(DesignSpace):
 
     def __init__(self, graph: LinalgGraph, platform: Platform, level: str, objectives: Sequence[str]) -> None:
         super().__init__(graph, platform, objectives=objectives)
-        self._whole, usual = DesignSpace(graph, platform, objectives=objectives), self.params_of(Knobs())
+        usual = self.params_of(Knobs())
         assert usual is not None, "of every space"
-        self._held = {name: usual[name] for name in usual if name.rpartition(".")[2] in LEVELS[level]}
-        self.parameters = self.narrowed({name: (value,) for name, value in self._held.items()}).parameters
+        held = {name: usual[name] for name in usual if name.rpartition(".")[2] in LEVELS[level]}
+        known = map(self.params_of, super().default_knobs(objectives))
+        self._starts = tuple(dict.fromkeys(self.knobs_of(params | held) for params in known if params is not None))
+        self.parameters = self.narrowed({name: (value,) for name, value in held.items()}).parameters
 
     @override
     def default_knobs(self, objectives: Sequence[str] = ()) -> tuple[Knobs, ...]:
-        known = (self._whole.params_of(knobs) for knobs in self._whole.default_knobs(objectives))
-        return tuple(dict.fromkeys(self.knobs_of(params | self._held) for params in known if params is not None))
-
-
-def searched(graph: LinalgGraph, level: str, objectives: tuple[str, ...], budget: int, seed: int) -> list[Point | None]:
-    platform, options = load_platform("u55c"), SearchOptions(budget, seed, jobs=1, objectives=objectives)
-    space = Without(graph, platform, level, objectives)
-    return points_of(search(graph, platform, options, NoSink(), space=space).designs, objectives)
+        return self._starts
 
 
 def main() -> None:
@@ -85,12 +77,14 @@ def main() -> None:
     if min(args.budget, args.seeds) < 1:
         parser.error("--budget and --seeds must be at least 1")
     objectives = checked_objectives(parser, args)
+    platform = load_platform("u55c")
     for name in args.workloads:
         graph = graph_of(name, args.cache)
 
         def run(level: str, seed: int, name: str = name, graph: LinalgGraph = graph) -> Run:
             file = f"{name}-{'-'.join(objectives)}-without-{level}-{args.budget}-{seed}-{code_digest()}.json"
-            found = kept(Path(args.cache, file), partial(searched, graph, level, objectives, args.budget, seed))
+            of_space = graph, platform, Without(graph, platform, level, objectives), objectives
+            found = kept(Path(args.cache, file), partial(searched, *of_space, args.budget, seed))
             return Run(OURS, args.budget, seed, as_points(found), 0, 0.0)
 
         runs = {level: [run(level, seed) for seed in range(args.seeds)] for level in (ALL, *args.without)}
