@@ -22,7 +22,6 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -34,12 +33,12 @@ from rich.table import Table
 
 from bench.board_limit.planned import FAMILIES
 from bench.board_limit.planned import KNOBS as FAST
-from bench.undecided import in_its_text, is_decided
+from bench.undecided import for_each, in_its_text, is_decided
 from bench.workload import NamedKnobs, bundle_cache
 from compiler.design_dir import OnStage
 from compiler.frontend.models.config import resolve_model
 from compiler.frontend.network import network_key
-from compiler.frontend.network_export import float_model, quantised_for
+from compiler.frontend.network_export import float_model
 from compiler.generation import GenerateOptions, Generation, Prepared, prepare, request_of, run
 from compiler.host.network import Network
 from compiler.options import Knobs, Precision, context_of
@@ -54,7 +53,7 @@ CASES: Mapping[str, Callable[[Drawn], GenerateOptions]] = {
     "end": lambda ids: GenerateOptions(ids(1), 16),
 }
 SHOWN = ("first_token_time", "tokens_per_second")
-MOST_DRAWN = 100
+MOST_DRAWN = 400
 LAST_OF_END = 2  # the token whose first place ends the reply
 
 
@@ -65,7 +64,7 @@ def decided(
     them were not, which is kept in the `cache`: those are not asked about again.
     """
     rng, source = np.random.default_rng(seed), resolve_model(model)
-    network = float_model(source, source.config.layers if asked["layers"] is None else asked["layers"])
+    asked_about = for_each(float_model(source, source.config.layers if asked["layers"] is None else asked["layers"]))
 
     def ids(count: int) -> tuple[int, ...]:
         return tuple(int(token) for token in rng.integers(0, source.config.vocab_size, count))
@@ -76,7 +75,7 @@ def decided(
         kept.write_text(json.dumps(before))
         options, request = drawn[before], request_of(source, drawn[before])
         say(f"asking PyTorch for {model}, {case}: prompt {before + 1} of at most {MOST_DRAWN}")
-        if is_decided(quantised_for(deepcopy(network), request), request):
+        if is_decided(asked_about(request), request):
             return options, before
     raise SystemExit(f"{model}, {case}: PyTorch is undecided about each of {MOST_DRAWN} prompts; try another --seed")
 

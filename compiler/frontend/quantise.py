@@ -8,7 +8,7 @@ A head keeps 8 bits. Beside layers of 4 bits its weights are two digits of 4 bit
 by them: 16 * high + low, with low from -8 to 7, each with its own scale. So they are -119 to 119.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -168,16 +168,29 @@ def peaks(network: nn.Module, inputs: Sequence[object], names: Iterable[str]) ->
     return found
 
 
-def quantised(network: nn.Module, scales: dict[str, float], precision: str) -> nn.Module:
+def linear_weight(linear: Linear, bits: int) -> QuantisedWeight:
+    """The weights of a layer, those of a head to 8 bits."""
+    quantise = quantise_head if isinstance(linear, HeadLinear) else quantise_weight
+    return quantise(linear.weight.detach(), group_size(linear.weight.shape[0], linear.granules), bits)
+
+
+WeightOf = Callable[[Linear, int], QuantisedWeight]
+
+
+def quantised(
+    network: nn.Module, scales: dict[str, float], precision: str, weight_of: WeightOf = linear_weight
+) -> nn.Module:
     """`network` with every Linear and Linears replaced in place by its quantised form; `scales` as of `calibrate`."""
     bits = WEIGHT_BITS[precision]
     for name, reader in _readers(network).items():
         scale = scales[name]
         if isinstance(reader, Linear):
-            made: nn.Module = QuantisedLinear(_weight(reader, bits), scale, reader.bias)
+            made: nn.Module = QuantisedLinear(weight_of(reader, bits), scale, reader.bias)
         else:
             layers = {part: cast(Linear, reader.get_submodule(part)) for part in reader.parts}
-            products = {part: IntegerProduct(_weight(layer, bits), scale, layer.bias) for part, layer in layers.items()}
+            products = {
+                part: IntegerProduct(weight_of(layer, bits), scale, layer.bias) for part, layer in layers.items()
+            }
             made = QuantisedLinears(products, scale)
         parent, _, leaf = name.rpartition(".")
         setattr(network.get_submodule(parent), leaf, made)
@@ -194,8 +207,3 @@ def _readers(network: nn.Module) -> dict[str, Linear | Linears]:
     sets = modules_of(network, Linears)
     alone = {name: m for name, m in modules_of(network, Linear).items() if name.rpartition(".")[0] not in sets}
     return {**sets, **alone}
-
-
-def _weight(linear: Linear, bits: int) -> QuantisedWeight:
-    quantise = quantise_head if isinstance(linear, HeadLinear) else quantise_weight
-    return quantise(linear.weight.detach(), group_size(linear.weight.shape[0], linear.granules), bits)

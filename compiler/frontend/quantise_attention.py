@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from compiler.frontend.models.parts import AttentionOverCache, Context, Reciprocal, Scores
-from compiler.frontend.quantise import ACTIVATION_MAX, Quantise, calibrate, peaks, quantised
+from compiler.frontend.quantise import ACTIVATION_MAX, Quantise, WeightOf, calibrate, linear_weight, peaks, quantised
 from compiler.frontend.torch_types import modules_of, tensor_of
 from compiler.options import INTEGER_CACHES, Precision
 
@@ -77,14 +77,16 @@ def integer_products(left: Tensor, right: Tensor) -> Tensor:
     return torch.bmm(left.to(torch.int32), right.to(torch.int32))
 
 
-def in_precision(network: nn.Module, inputs: Sequence[object], precision: Precision) -> nn.Module:
+def in_precision(
+    network: nn.Module, inputs: Sequence[object], precision: Precision, weight_of: WeightOf = linear_weight
+) -> nn.Module:
     """`network` in place as `precision` asks for it, with scales from a run of `network(*inputs)`."""
     if precision == "f32":
         return network
     scales = calibrate(network, inputs)
     if precision in INTEGER_CACHES:
         quantised_attention(network, calibrate_attention(network, inputs))
-    return quantised(network, scales, precision)
+    return quantised(network, scales, precision, weight_of)
 
 
 def as_kept(network: nn.Module, past: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

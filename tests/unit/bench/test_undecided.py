@@ -11,8 +11,9 @@ from compiler.frontend.network_request import NetworkRequest
 
 if TYPE_CHECKING:
     from compiler.frontend.models.language_model import LanguageModel
+    from compiler.options import Precision
 
-REQUEST = NetworkRequest("w8a8", 1, (1, 2, 3), 4, 15)
+REQUEST = NetworkRequest("w8a8", 1, (3, 2, 1), 4, 15)
 
 
 def built(folder: Path, request: NetworkRequest) -> "LanguageModel":
@@ -71,17 +72,68 @@ def test_what_it_says_in_one_go_is_what_it_says_token_by_token(tmp_path: Path) -
 
 @pytest.mark.parametrize("number", [0, 3])
 def test_one_token_that_would_be_another_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
-    """One of the first tokens, which are looked at alone before all, or one behind them."""
     from bench import undecided
     from bench.undecided import at_once, is_decided
 
-    monkeypatch.setattr(undecided, "FIRST", 2)
     assert is_decided(built(tmp_path, REQUEST), REQUEST)
 
     def other(*asked: Any) -> Any:
         tokens = at_once(*asked)
-        tokens[number : number + 1] += 1
+        tokens[number] += 1
         return tokens
 
     monkeypatch.setattr(undecided, "at_once", other)
     assert not is_decided(built(tmp_path, REQUEST), REQUEST)
+
+
+@pytest.mark.parametrize("number", [0, 3])
+def test_a_token_that_is_hardly_ahead_is_undecided(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """One of the first tokens, which are looked at alone before all, or one behind them."""
+    from bench import undecided
+    from compiler.frontend.network_export import greedy
+
+    monkeypatch.setattr(undecided, "FIRST", 2)
+    network = built(tmp_path, REQUEST)
+    margins = greedy(network, REQUEST).margin
+    asked = list[int]()
+
+    def close(network: "LanguageModel", request: NetworkRequest) -> Any:
+        said = greedy(network, request)
+        said.margin[number : number + 1] = undecided.LEAST_MARGIN / 2
+        asked.append(request.tokens)
+        return said
+
+    assert margins.min() >= undecided.LEAST_MARGIN
+    monkeypatch.setattr(undecided, "greedy", close)
+    assert not undecided.is_decided(network, REQUEST)
+    assert asked == ([2] if number < 2 else [2, REQUEST.tokens])
+
+
+@pytest.mark.parametrize("precision", ["f32", "w8a8", "w4a8kv8"])
+def test_a_network_for_each_prompt_is_the_one_that_is_built_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, precision: "Precision"
+) -> None:
+    """Its weights are rounded for the first alone, and what changes to ask it in other ways is of no other."""
+    import torch
+
+    from bench import undecided
+    from compiler.frontend.network_export import float_model
+
+    count = list[object]()
+
+    def counted(*asked: Any) -> Any:
+        count.append(asked)
+        return linear_weight(*asked)
+
+    linear_weight = undecided.linear_weight
+    monkeypatch.setattr(undecided, "linear_weight", counted)
+    asked_about = undecided.for_each(float_model(resolve_model(small_model("gpt2", tmp_path)), 1))
+    for prompt in ((1, 2, 3), (6, 5, 4)):
+        request = NetworkRequest(precision, 1, prompt, 4, 15)
+        made, alone = asked_about(request).state_dict(), built(tmp_path, request).state_dict()
+        assert made.keys() == alone.keys()
+        assert all(torch.equal(tensor, alone[name]) for name, tensor in made.items())
+        next(undecided.in_other_ways(asked_about(request)))
+    assert len(count) == len({id(linear) for linear, _ in count}) <= 6
