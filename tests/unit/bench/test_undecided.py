@@ -11,6 +11,7 @@ from compiler.frontend.network_request import NetworkRequest
 
 if TYPE_CHECKING:
     from compiler.frontend.models.language_model import LanguageModel
+    from compiler.frontend.models.parts import Linear
     from compiler.options import Precision
 
 REQUEST = NetworkRequest("w8a8", 1, (3, 2, 1), 4, 15)
@@ -121,11 +122,11 @@ def test_a_network_for_each_prompt_is_the_one_that_is_built_for_it(
     from bench import undecided
     from compiler.frontend.network_export import float_model
 
-    count = list[object]()
+    count = list[tuple["Linear", int]]()
 
-    def counted(*asked: Any) -> Any:
-        count.append(asked)
-        return linear_weight(*asked)
+    def counted(linear: "Linear", bits: int) -> Any:
+        count.append((linear, bits))
+        return linear_weight(linear, bits)
 
     linear_weight = undecided.linear_weight
     monkeypatch.setattr(undecided, "linear_weight", counted)
