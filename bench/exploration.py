@@ -4,8 +4,8 @@ python -m bench.exploration resnet18 --budget 300
 nice python -m bench.exploration resnet18 --budget 300 --kept search.pickle    # goes on where it was stopped
 
 In the network's own precision, or `--precision`; one process. The front is by estimate: latency, energy and area, and
-how the knobs of each level (tiling, fusion, resources: design 3.3) that are not the usual ones share in it: the fastest
-design and the knee with all knobs of one level as usual, all others as they are. `--kept` is a file of its own making,
+how the knobs of each level (`bench.search_levels`) that are not the usual ones share in it: the fastest design and the
+knee with all knobs of one level as usual, all others as they are. `--kept` is a file of its own making,
 which is unpickled: name no other.
 """
 
@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.networks import NETWORKS, exported
+from bench.search_levels import LEVELS, usual_of
 from bench.workload import bundle_cache
 from compiler.frontend.bundle import import_model
 from compiler.frontend.inputs.source import whole_network
@@ -29,14 +30,8 @@ from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
 from dse.evaluate import Evaluation, evaluate, judged
 from dse.explore import EvaluatedDesign, SearchOptions, search
+from dse.space import DesignSpace
 
-LEVELS: dict[str, tuple[str, ...]] = {
-    "tiling": ("default_tile_size", "overall_unroll", "order", "overrides", "max_padding", "unrolling"),
-    "fusion": ("fusion_budget", "fusion_plan", "converters"),
-    "resources": (
-        "fifo", "hbm_channels", "stream_width", "multiplier", "prefetch_kib", "engines", "slices", "loads", "weights",
-    ),
-}  # fmt: skip
 COLUMNS = ("latency", "energy", "area", "lut", "dsp", "uram", "hbm_ports")
 
 
@@ -93,12 +88,18 @@ def main() -> None:
 
 def _levels(graph: LinalgGraph, designs: dict[str, EvaluatedDesign]) -> Table:
     """The designs with the usual knobs of one level after the other."""
-    table, usual, platform = Table("design", "level as usual", *COLUMNS, title="levels"), Knobs(), load_platform("u55c")
+    table, platform = Table("design", "level as usual", *COLUMNS, title="levels"), load_platform("u55c")
+    space = DesignSpace(graph, platform)
     for name, design in designs.items():
-        table.add_row(name, "none", *_row(design.evaluation))
-        for level, knobs in LEVELS.items():
-            changed = replace(design.knobs, **{knob: getattr(usual, knob) for knob in knobs})
-            table.add_row(name, level, *_row(judged(evaluate(graph, changed, platform), graph, platform)))
+        known = space.params_of(design.knobs)
+        assert known is not None, "it was found there"
+        for level in LEVELS:
+            changed = space.knobs_of(known | usual_of(space, level))
+            table.add_row(
+                name,
+                level if LEVELS[level] else "none",
+                *_row(judged(evaluate(graph, changed, platform), graph, platform)),
+            )
     return table
 
 

@@ -34,7 +34,7 @@ from bench.search_subspaces import searched
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform, load_platform
-from dse.space import DesignSpace
+from dse.space import Choice, DesignSpace
 
 ALL = "all"
 LEVELS = {
@@ -50,14 +50,19 @@ LEVELS = {
 """Last parts of the names of parameters: an operation's have the same as the network's."""
 
 
+def usual_of(space: DesignSpace, level: str) -> dict[str, Choice]:
+    """The usual value of each knob of a level."""
+    usual = space.params_of(Knobs())
+    assert usual is not None, "of every space"
+    return {name: value for name, value in usual.items() if name.rpartition(".")[2] in LEVELS[level]}
+
+
 class Without(DesignSpace):
     """The space with the usual value of each knob of a level."""
 
     def __init__(self, graph: LinalgGraph, platform: Platform, level: str, objectives: Sequence[str]) -> None:
         super().__init__(graph, platform, objectives=objectives)
-        usual = self.params_of(Knobs())
-        assert usual is not None, "of every space"
-        held = {name: usual[name] for name in usual if name.rpartition(".")[2] in LEVELS[level]}
+        held = usual_of(self, level)
         known = map(self.params_of, super().default_knobs(objectives))
         self._starts = tuple(dict.fromkeys(self.knobs_of(params | held) for params in known if params is not None))
         self.parameters = self.narrowed({name: (value,) for name, value in held.items()}).parameters
