@@ -4,9 +4,8 @@ millionth.
 A quantised network is chaotic: a float on the border between two integers goes to the other one by its last bits, and
 what follows moves by as much as quantisation itself. A design that sums in another order is one more such change (of
 f32 networks it moves the hidden states by a millionth), so it can be held to PyTorch's tokens where no such change
-makes PyTorch say others. Few changes are no proof of that where two tokens are close, so each token is to be well ahead
-of the second too: through 24 layers a design's hidden states differ by 2 to 3 % of themselves, and with them the
-logits by as much of their spread.
+makes PyTorch say others. A few changes prove little where two tokens are close, so each token is to be well ahead of
+the second, too: as hidden states differ so do the logits, each by as much of their spread.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,12 +21,13 @@ from compiler.frontend.models.parts import Linear
 from compiler.frontend.network_export import Prefill, build_model, greedy, quantised_for, run_layers
 from compiler.frontend.network_request import NetworkRequest
 from compiler.frontend.quantise import QuantisedWeight, linear_weight
-from compiler.generation import Generation, Prepared
+from compiler.generation import Generation, Prepared, tolerance_of
 
 WAYS = 8
 FIRST = 4
 CHANGE = 1e-6
-LEAST_MARGIN = 0.05
+MARGIN = 0.5
+"""The least one, of what a design's hidden states may differ by."""
 
 
 def for_each(network: Prefill) -> Callable[[NetworkRequest], Prefill]:
@@ -64,14 +64,14 @@ def in_other_ways(network: LanguageModel) -> Iterator[None]:
 
 
 def is_decided(network: LanguageModel, request: NetworkRequest) -> bool:
-    """Whether each token is `LEAST_MARGIN` of the logits' spread ahead of the second at least, and all are the same in
-    each of these ways. They are not of most prompts, and to see that the first tokens are mostly enough.
+    """Whether each token is `MARGIN` ahead of the second, and all are the same in each of these ways. They are not of
+    most prompts, and to see that the first tokens are mostly enough.
     """
-    first = replace(request, tokens=min(FIRST, request.tokens), then=())
-    if greedy(network, first).margin.min() < LEAST_MARGIN:
+    first, least = replace(request, tokens=min(FIRST, request.tokens), then=()), MARGIN * tolerance_of(request)
+    if greedy(network, first).margin.min() < least:
         return False
     said = greedy(network, request)
-    return said.margin.min() >= LEAST_MARGIN and all(
+    return said.margin.min() >= least and all(
         np.array_equal(at_once(network, request, said.tokens), said.tokens) for _ in in_other_ways(network)
     )
 

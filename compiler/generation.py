@@ -212,13 +212,18 @@ def _run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None
         hidden_error(tokens, np.stack(states), reference),
         tuple(float(margin) for margin in reference["margin"]),
         reply.metrics,
-        TOLERANCE[prepared.request.precision] * prepared.request.layers**0.5,
+        tolerance_of(prepared.request),
         checks.checked,
         wrong,
         reply.assumed,
         exceeded(prepared.design),
         reply.one_launch,
     )
+
+
+def tolerance_of(request: NetworkRequest) -> float:
+    """How far its hidden states may be off, of their largest magnitude."""
+    return TOLERANCE[request.precision] * request.layers**0.5
 
 
 def replied(prepared: Prepared, prompt: int, steps: int) -> Reply:
