@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 
 from compiler.frontend.models.language_model import LanguageModel
 from compiler.frontend.models.parts import Linear
-from compiler.frontend.network_export import Prefill, build_model, greedy, quantised_for, run_layers
+from compiler.frontend.network_export import Prefill, build_model, greedy, quantised_for, run_layers, says
 from compiler.frontend.network_request import NetworkRequest
 from compiler.frontend.quantise import QuantisedWeight, linear_weight
 from compiler.generation import Generation, Prepared, tolerance_of
 
 WAYS = 8
-FIRST = 4
 CHANGE = 1e-6
 MARGIN = 0.5
 """The least one, of what a design's hidden states may differ by."""
@@ -65,15 +64,15 @@ def in_other_ways(network: LanguageModel) -> Iterator[None]:
 
 def is_decided(network: LanguageModel, request: NetworkRequest) -> bool:
     """Whether each token is `MARGIN` ahead of the second, and all are the same in each of these ways. They are not of
-    most prompts, and to see that the first tokens are mostly enough.
+    most prompts, and the first tokens are mostly enough to see that.
     """
-    first, least = replace(request, tokens=min(FIRST, request.tokens), then=()), MARGIN * tolerance_of(request)
-    if greedy(network, first).margin.min() < least:
-        return False
-    said = greedy(network, request)
-    return said.margin.min() >= least and all(
-        np.array_equal(at_once(network, request, said.tokens), said.tokens) for _ in in_other_ways(network)
-    )
+    least, tokens = MARGIN * tolerance_of(request), list[int]()
+    for said in says(network, request):
+        if said.margin < least:
+            return False
+        tokens.append(said.token)
+    told = np.array(tokens)
+    return all(np.array_equal(at_once(network, request, told), told) for _ in in_other_ways(network))
 
 
 def at_once(network: LanguageModel, request: NetworkRequest, said: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -5,10 +5,10 @@ was imported with, and the reference uses them, so the integers are the same eve
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -109,29 +109,40 @@ def run_layers(model: LanguageModel, tokens: Tensor, cache: Cache | None) -> tup
     return hidden, filled
 
 
-def greedy(model: LanguageModel, request: NetworkRequest, text: Sequence[int] = ()) -> Reference:
+class Said(NamedTuple):
+    """A token, the hidden state [hidden] that it was chosen from, and its margin: see `Reference`."""
+
+    token: int
+    hidden: Tensor
+    margin: float
+
+
+def says(model: LanguageModel, request: NetworkRequest, text: Sequence[int] = ()) -> Iterator[Said]:
     """`request.tokens` tokens in each turn, or up to the ending one, each the one of the largest logit: the prompt at
     once, then a token at a time. Where a `text` is given, its tokens are said in their place.
     """
-    tokens, said = list[int](), list[int]()
-    states: list[Tensor] = []
-    margins: list[float] = []
+    said = list[int]()
     cache: Cache | None = None
-    with torch.no_grad():
-        for prompt in request.turns:
-            new = torch.tensor([*said[-1:], *prompt])
-            for _ in range(request.tokens):
+    for prompt in request.turns:
+        new = torch.tensor([*said[-1:], *prompt])
+        for _ in range(request.tokens):
+            with torch.no_grad():
                 hidden, cache = run_layers(model, new, cache)
                 last = hidden[:, -1:]
                 logits = model.logits(last)[0, 0]
                 best = torch.topk(logits, min(2, len(logits)))
-                states.append(last[0, 0])
-                margins.append(float((best.values[0] - best.values[-1]) / logits.std(correction=0).clamp_min(1e-30)))
-                tokens.append(int(best.indices[0]))
-                said.append(text[len(said)] if text else tokens[-1])
-                new = torch.tensor(said[-1:])
-                if said[-1] == request.end:
-                    break
+            margin = float((best.values[0] - best.values[-1]) / logits.std(correction=0).clamp_min(1e-30))
+            token = int(best.indices[0])
+            yield Said(token, last[0, 0], margin)
+            said.append(text[len(said)] if text else token)
+            new = torch.tensor(said[-1:])
+            if said[-1] == request.end:
+                break
+
+
+def greedy(model: LanguageModel, request: NetworkRequest, text: Sequence[int] = ()) -> Reference:
+    """All of what it `says`."""
+    tokens, states, margins = zip(*says(model, request, text), strict=True)
     return Reference(np.array(tokens, np.int64), torch.stack(states).numpy(), np.array(margins, np.float32))
 
 
