@@ -37,7 +37,7 @@ class Importer:
 
     def __init__(self, source: Source, folder: Path, timeout: float = TIMEOUT_SECONDS) -> None:
         self.folder = folder
-        self._source = source
+        self.source = source
         self._timeout = timeout
         self._held = ExitStack()
         self._log: IO[bytes] = self._held.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # it is
@@ -79,9 +79,9 @@ class Importer:
         if "error" in reply:
             raise ERRORS[reply["error"]](reply["message"])
         if timed_out:
-            raise ToolError(f"importing {self._source.name} took longer than {self._timeout:g} s; use fewer layers")
+            raise ToolError(f"importing {self.source.name} took longer than {self._timeout:g} s; use fewer layers")
         if status:
-            raise _failure(status, self._source.name)
+            raise _failure(status, self.source.name)
 
     def _start(self) -> "subprocess.Popen[str]":
         process = subprocess.Popen(
@@ -96,7 +96,7 @@ class Importer:
         _send(
             process,
             {
-                "source": source_to_json(self._source),
+                "source": source_to_json(self.source),
                 "folder": str(self.folder),
                 "cpu_seconds": max(1, int(self._timeout * (os.cpu_count() or 1))),
             },

@@ -18,6 +18,7 @@ import signal
 import sys
 import traceback
 import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any, TextIO
@@ -58,16 +59,26 @@ def main() -> int:
         for line in sys.stdin:
             job = json.loads(line)
             directory = Path(job["directory"])
-            _convert(job, source, directory, reply)
-            print(json.dumps({"done": True}), file=reply)
+            fill(directory, _job(job), source, lambda text: _say(reply, {"progress": text}))
+            _say(reply, {"done": True})
             gc.collect()  # what the next one needs may be as large
     except Exception as error:  # noqa: BLE001  # libraries raise anything for an upload
         traceback.print_exc()
         kind, message = _explained(error, source.name)
         folders = (directory, *(file.parent for file in _files_of(source)))
-        print(json.dumps({"error": kind, "message": plain(message, folders)}), file=reply)
+        _say(reply, {"error": kind, "message": plain(message, folders)})
         return 1
     return 0
+
+
+def _job(described: Mapping[str, Any]) -> Workload | NetworkRequest:
+    if "network" in described:
+        return NetworkRequest.from_json(described["network"])
+    return Workload(**described["workload"])
+
+
+def _say(reply: TextIO, line: Mapping[str, Any]) -> None:
+    print(json.dumps(line), file=reply)
 
 
 def _explained(error: Exception, name: str) -> tuple[str, str]:
@@ -99,19 +110,18 @@ def _enter(source: Source, folder: Path) -> None:
             scan(file.fileno(), source.format, f"{source.name}.{source.format}")
 
 
-def _convert(job: dict[str, Any], source: Source, directory: Path, reply: TextIO) -> None:
-    def say(text: str) -> None:
-        print(json.dumps({"progress": text}), file=reply)
-
+def fill(directory: Path, job: Workload | NetworkRequest, source: Source, say: Callable[[str], None]) -> None:
+    """Write a workload's bundle, or a network's export."""
     # These import torch: only after the limits.
-    if "network" in job and isinstance(source, ModelSource):
-        from compiler.frontend.network_export import export_network  # noqa: PLC0415
-
-        export_network(source, NetworkRequest.from_json(job["network"]), directory, say)
-    else:
+    if isinstance(job, Workload):
         from compiler.frontend.convert import convert  # noqa: PLC0415
 
-        convert(source, Workload(**job["workload"]), directory, say)
+        convert(source, job, directory, say)
+    else:
+        from compiler.frontend.network_export import export_network  # noqa: PLC0415
+
+        assert isinstance(source, ModelSource), "a file is a block, which replies to nothing"
+        export_network(source, job, directory, say)
 
 
 def _files_of(source: Source) -> tuple[Path, ...]:

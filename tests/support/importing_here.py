@@ -9,21 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from compiler.frontend.inputs.source import Source
+from compiler.frontend.network_request import NetworkRequest
+from compiler.frontend.process import Importer
+from compiler.frontend.worker import fill
 from compiler.options import Workload
 
 
 @contextmanager
 def importing_here() -> Generator[None]:
-    """Bundles are made without a process of their own while this lasts."""
+    """Bundles and networks are made without a process of their own while this lasts."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("compiler.frontend.bundle.run_worker", _convert)
+        patch.setattr(Importer, "run", _run)
         yield
 
 
-def _convert(
-    source: Source, workload: Workload, directory: Path, on_progress: Callable[[str], None] | None = None
+def _run(
+    importer: Importer,
+    job: Workload | NetworkRequest,
+    directory: Path,
+    on_progress: Callable[[str], None] | None = None,
 ) -> None:
-    from compiler.frontend.convert import convert
-
-    convert(source, workload, directory, on_progress or (lambda _: None))
+    fill(directory, job, importer.source, on_progress or (lambda _: None))

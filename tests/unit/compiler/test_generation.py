@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from errno import ENOSPC
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -137,13 +137,27 @@ def test_a_generation_names_the_first_token_that_differs() -> None:
 
 @pytest.fixture(scope="module", params=["gpt2", "gemma3"])
 def prepared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Prepared:
-    """Two layers, so that a layer's own weights and cache matter; of gemma3 one of each kind. The network's export is
-    made by the importer's process.
-    """
+    """Two layers, so that a layer's own weights and cache matter; of gemma3 one of each kind."""
     model = MODELS[request.param] = tiny_model(request.param, tmp_path_factory.mktemp("models"))
     cache = tmp_path_factory.mktemp("cache")
     with importing_here():
         return prepare(model, OPTIONS, KNOBS, U55C, cache, silent)
+
+
+Make = Callable[[str, GenerateOptions, Knobs], Prepared]
+
+
+@pytest.fixture(scope="module")
+def make(tmp_path_factory: pytest.TempPathFactory) -> Make:
+    """Prepares designs of networks, each of which is imported once, and exported once for the same text."""
+    models = lru_cache(lambda name: tiny_model(name, tmp_path_factory.mktemp("models")))
+    cache = tmp_path_factory.mktemp("cache")
+
+    def make(model: str, options: GenerateOptions, knobs: Knobs) -> Prepared:
+        with importing_here():
+            return prepare(models(model), options, knobs, U55C, cache, silent)
+
+    return make
 
 
 @pytest.mark.slow
@@ -226,7 +240,7 @@ def test_the_host_packs_weights_that_lie_in_one_image(ports: int, tmp_path: Path
 @pytest.mark.parametrize(
     ("model", "rows", "slices"), [("gpt2", 2, 1), ("gpt2", 3, 2), ("llama", 2, 2), ("gemma3", 3, 1)]
 )
-def test_rows_side_by_side_reply_as_one_by_one(model: str, rows: int, slices: int, tmp_path: Path) -> None:
+def test_rows_side_by_side_reply_as_one_by_one(model: str, rows: int, slices: int, make: Make) -> None:
     """Prompts of one, of fewer tokens than a chunk, and of a chunk and three: groups of rows are full or not. Engines
     whose weights do not come by one load, as those of rotary embeddings, take one row after the other.
     """
@@ -240,9 +254,7 @@ def test_rows_side_by_side_reply_as_one_by_one(model: str, rows: int, slices: in
         max_padding=20,
     )
     later = tuple(tuple((7 * n + length) % 97 for n in range(length)) for length in (1, PROMPT_ROWS + 3))
-    with importing_here():
-        options = replace(OPTIONS, tokens=4, then=later)
-        made = prepare(tiny_model(model, tmp_path), options, knobs, U55C, tmp_path / "cache", silent)
+    made = make(model, replace(OPTIONS, tokens=4, then=later), knobs)
     dataflow = json.loads((made.design / "dataflow.json").read_text())
     control = dataflow["control"]
     assert control["abreast"] == rows
@@ -260,7 +272,7 @@ def test_rows_side_by_side_reply_as_one_by_one(model: str, rows: int, slices: in
     [("gpt2", 1, 1, 1024, 1), ("gpt2", 3, 1, 1024, 3), ("gpt2", 4, 2, 256, 2), ("llama", 4, 1, 1024, 2)],
 )
 def test_weights_that_come_in_words_reply_as_those_in_tokens(
-    model: str, rows: int, slices: int, unroll: int, each: int, tmp_path: Path
+    model: str, rows: int, slices: int, unroll: int, each: int, make: Make
 ) -> None:
     """Those of an engine, through ports narrower than a token; of the head, which a launch may leave out, too. While
     one waits for them it takes rows in turns, which groups are full of or not.
@@ -276,9 +288,7 @@ def test_weights_that_come_in_words_reply_as_those_in_tokens(
         max_padding=20,
     )
     later = tuple(tuple((7 * n + length) % 97 for n in range(length)) for length in (1, PROMPT_ROWS + 3))
-    with importing_here():
-        options = replace(OPTIONS, tokens=4, then=later, precision="w4a8")
-        made = prepare(tiny_model(model, tmp_path), options, knobs, U55C, tmp_path / "cache", silent)
+    made = make(model, replace(OPTIONS, tokens=4, then=later, precision="w4a8"), knobs)
     dataflow = json.loads((made.design / "dataflow.json").read_text())
     assert dataflow["control"].get("each", 1) == each
     pieces = [task["name"] for task in dataflow["tasks"] if task.get("pieces")]
@@ -292,7 +302,7 @@ def test_weights_that_come_in_words_reply_as_those_in_tokens(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("slices", [1, 2])
-def test_tokens_wider_than_a_fifo_reply_as_others(slices: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_wider_than_a_fifo_reply_as_others(slices: int, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """They pass in parts: weights that a load deals out, of groups of rows in turns, and what lies between tasks."""
     monkeypatch.setattr(tokens, "MAX_FIFO_BITS", 64)
     knobs = Knobs(
@@ -306,9 +316,7 @@ def test_tokens_wider_than_a_fifo_reply_as_others(slices: int, tmp_path: Path, m
         max_padding=20,
     )
     later = (tuple((7 * n + 3) % 97 for n in range(PROMPT_ROWS + 3)),)
-    with importing_here():
-        options = replace(OPTIONS, tokens=4, then=later, precision="w4a8")
-        made = prepare(tiny_model("gpt2", tmp_path), options, knobs, U55C, tmp_path / "cache", silent)
+    made = make("gpt2", replace(OPTIONS, tokens=4, then=later, precision="w4a8"), knobs)
     (top,) = (made.design / "hls").glob("*_k0.cpp")
     declared = re.findall(r"hls::stream<(\w+)::Part, \d+> \w+_part1(\[)?", top.read_text())
     assert {kind[:2] for kind, _ in declared} >= {"i4", "i8"}
@@ -321,12 +329,10 @@ def test_tokens_wider_than_a_fifo_reply_as_others(slices: int, tmp_path: Path, m
 
 
 @pytest.mark.slow
-def test_the_mask_that_each_head_reads_again_comes_in_one_loop(tmp_path: Path) -> None:
+def test_the_mask_that_each_head_reads_again_comes_in_one_loop(make: Make) -> None:
     """Of a row, as long as the position says: a loop for each head would wait for memory before each."""
     knobs = Knobs(default_tile_size=64, overall_unroll=512, stream_width=128, engines="shared", loads="joint", rows=2)
-    with importing_here():
-        options = replace(OPTIONS, tokens=4, then=(), precision="w4a8kv8")
-        made = prepare(tiny_model("gpt2", tmp_path), options, knobs, U55C, tmp_path / "cache", silent)
+    made = make("gpt2", replace(OPTIONS, tokens=4, then=(), precision="w4a8kv8"), knobs)
     (source,) = (made.design / "hls").glob("*_tasks.cpp")
     load = source.read_text().partition("void load_mask(")[2].partition("\n}\n")[0]
     assert re.search(r"ap_uint<\d+> pass_1 = 0;\n +ap_uint<\d+> w = 0;", load), load
