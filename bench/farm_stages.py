@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from compiler.errors import Violation
 from compiler.frontend.inputs.source import FileSource
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.metrics import Fidelity, Metric
@@ -27,8 +28,11 @@ class FarmStages(Stages):
     def compile(self, _bundle: _NoBundle, _knobs: Knobs, _platform: Platform, out: Path, _say: Progress) -> None:
         out.mkdir()
 
-    def time(self, _bundle: _NoBundle, _knobs: Knobs, _platform: Platform, out: Path, _say: Progress) -> None:
+    def time(
+        self, _bundle: _NoBundle, _knobs: Knobs, _platform: Platform, out: Path, _say: Progress
+    ) -> tuple[Violation, ...]:
         out.mkdir()
+        return ()
 
     def simulate(self, _design: Path) -> Simulated:
         return Simulated(250, 1.0, None, _METRICS, {"cycles": 250})

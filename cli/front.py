@@ -168,8 +168,10 @@ def _simulated(design: "DesignSummary", latency_range: Sequence[float] | None) -
         low_high = "not run" if latency_range is None else "to".join(f" {value:,.1f} " for value in latency_range)
         return f"[dim]{low_high.strip()}[/]", ""
     latency, error = simulation.latency_us, simulation.estimate_error
+    if simulation.refuted:
+        return "[red]refuted[/]", ""
     if latency is None or error is None:
-        return "[red]deadlock[/]" if simulation.deadlock else simulation.state, ""
+        return simulation.state, ""
     return f"{latency:,.1f}", share(error, signed=True)
 
 

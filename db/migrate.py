@@ -20,7 +20,7 @@ from db.errors import ConflictError
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "0010"
+HEAD = "0011"
 _SCRIPTS = Path(__file__).parent / "migrations"
 _POSTGRES_LOCK = 7_218_364_091  # any constant that no other program uses
 

@@ -155,10 +155,11 @@ class Design(Base):
 
     `feasible`, `latency_us`, `energy_uj` and `objectives` are the estimate's; the last are those of the exploration, in
     its order, none where it can not be built. `simulated_us` is the simulated latency, at the clock
-    of the link where there is one, and `deadlock` the simulator's explanation of one, both null until then. `on_front`:
-    on the Pareto front of the estimates, among the designs that are not known to deadlock. `flags`: values that can not
-    be (see compiler.analysis.limits). `tags` and `notes` are people's, `archived` and `pinned` as of an exploration.
-    `used_at` is when somebody last read a file of it, to the day.
+    of the link where there is one, and `refuted` why the simulation says that it can not be built: a deadlock, or a
+    budget that it exceeds with certified FIFOs; both null until then. `on_front`: on the Pareto front of the estimates,
+    among the designs that are not refuted. `flags`: values that can not be (see compiler.analysis.limits). `tags` and
+    `notes` are people's, `archived` and `pinned` as of an exploration. `used_at` is when somebody last read a file of
+    it, to the day.
     """
 
     __tablename__ = "designs"
@@ -185,7 +186,7 @@ class Design(Base):
     reason: Mapped[str | None] = mapped_column(Text)
     on_front: Mapped[bool] = mapped_column(default=False)
     simulated_us: Mapped[float | None]
-    deadlock: Mapped[str | None] = mapped_column(Text)
+    refuted: Mapped[str | None] = mapped_column(Text)
     flags: Mapped[list[Any]] = mapped_column(default=list)
     tags: Mapped[list[Any]] = mapped_column(default=list)
     notes: Mapped[str] = mapped_column(Text, default="")

@@ -43,10 +43,13 @@ class SimulationSummary(Reply):
     """Simulated latency, us; null before its end and for a deadlock."""
     estimate_error: float | None
     """Error of the estimated latency as a share of the simulated one, negative where the estimate is too short."""
-    deadlock: str | None
-    """Explanation of the deadlock that it found; null where there is none."""
+    refuted: str | None
+    """Why the simulation refutes the design: it deadlocks, or exceeds budgets with certified FIFOs; null where it does
+    not.
+    """
     stalling: StallingRun | None
-    """One more run with stalling pipelines; null before its end, for a deadlock, and in builds of older releases."""
+    """One more run with stalling pipelines; null before its end, for a refuted design, and in builds of older releases.
+    """
 
 
 class Flag(Reply):
@@ -74,7 +77,7 @@ class DesignSummary(Reply):
     number: int
     """Its place in the search, from 0."""
     on_front: bool
-    """Whether it is on the Pareto front: by estimate, among the designs that are not known to deadlock."""
+    """Whether it is on the Pareto front: by estimate, among the designs that no simulation refutes."""
     feasible: bool
     """Whether it fits the platform."""
     latency_us: float | None

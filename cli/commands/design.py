@@ -181,6 +181,8 @@ def _print(design: "Design", exploration: str) -> None:
         console.print(provenance(design.metrics))
     if design.assumed is not None:
         console.print(f"assumed of replies: {design.assumed}", markup=False, style="dim")
+    if design.simulation is not None and (refuted := design.simulation.refuted) is not None:
+        console.print(f"[red]refuted by its simulation:[/] {escape(refuted)}")
     if design.simulation is not None and (stalling := design.simulation.stalling) is not None:
         console.print(stalling_text(stalling.ends, stalling.cycles, stalling.fifo), markup=False)
     for flag in design.flags:

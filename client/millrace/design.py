@@ -55,10 +55,10 @@ class Design:
         return self._client.design(self.id)
 
     def simulate(self) -> wire.SimulationSummary:
-        """Simulate its timing: the latency, or the explanation of a deadlock. Raises BuildFailedError."""
+        """Simulate its timing: the latency, and why the design is refuted where it is. Raises BuildFailedError."""
         build = self._run("simulate")
         found = self.details().simulation
-        if found is None or (found.latency_us is None and found.deadlock is None):
+        if found is None or (found.latency_us is None and found.refuted is None):
             raise BuildFailedError(f"design {self.id} could not be simulated: {build.error or build.state}", build)
         return found
 

@@ -407,7 +407,7 @@ class Design:
     """Its place in the search, from 0."""
 
     on_front: bool
-    """Whether it is on the Pareto front: by estimate, among the designs that are not known to deadlock."""
+    """Whether it is on the Pareto front: by estimate, among the designs that no simulation refutes."""
 
     feasible: bool
     """Whether it fits the platform."""
@@ -509,7 +509,7 @@ class DesignSummary:
     """Its place in the search, from 0."""
 
     on_front: bool
-    """Whether it is on the Pareto front: by estimate, among the designs that are not known to deadlock."""
+    """Whether it is on the Pareto front: by estimate, among the designs that no simulation refutes."""
 
     feasible: bool
     """Whether it fits the platform."""
@@ -1748,7 +1748,7 @@ class Scatter:
     simulated_us: list[float | None]
     """Simulated latencies, us; null where there is none."""
 
-    simulation: list[Literal["running", "done", "deadlock", "failed"] | None]
+    simulation: list[Literal["running", "done", "refuted", "failed"] | None]
     """How their newest timing simulations stand; null for none."""
 
 
@@ -1765,11 +1765,15 @@ class SimulationSummary:
     estimate_error: float | None
     """Error of the estimated latency as a share of the simulated one, negative where the estimate is too short."""
 
-    deadlock: str | None
-    """Explanation of the deadlock that it found; null where there is none."""
+    refuted: str | None
+    """Why the simulation refutes the design: it deadlocks, or exceeds budgets with certified FIFOs; null where it does
+    not.
+    """
 
     stalling: StallingRun | None
-    """One more run with stalling pipelines; null before its end, for a deadlock, and in builds of older releases."""
+    """One more run with stalling pipelines; null before its end, for a refuted design, and in builds of older
+    releases.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -77,6 +77,6 @@ def _copy_metrics(session: Session, build: Build, design_id: str, twin: Build, t
         designs.record_build(session, design_id, build.id, cast("DesignStage", build.stage), copies)
     if build.stage == "simulate":
         source = designs.get(session, twin_design)
-        designs.set_simulated(session, design_id, source.simulated_us, source.deadlock, source.flags)
+        designs.set_simulated(session, design_id, source.simulated_us, source.refuted, source.flags)
     if build.stage in ("simulate", "link"):
         designs.retime(session, design_id)

@@ -187,7 +187,7 @@ def _discard_without_builds(session: Session, exploration_id: str, first: int, e
 def _copied(design: Design, exploration_id: str, number: int) -> dict[str, Any]:
     row = {column.name: getattr(design, column.name) for column in Design.__table__.columns}
     own = {"id": new_id("dsg"), "exploration_id": exploration_id, "number": number, "created_at": utcnow()}
-    known = {"simulated_us": None, "deadlock": None, "used_at": None}
+    known = {"simulated_us": None, "refuted": None, "used_at": None}
     return row | own | known | _UNLABELLED
 
 
@@ -204,10 +204,10 @@ def _copy_estimates(session: Session, from_exploration: str, ids: Sequence[str])
 
 
 def set_simulated(
-    session: Session, design_id: str, simulated_us: float | None, deadlock: str | None, flags: list[dict[str, Any]]
+    session: Session, design_id: str, simulated_us: float | None, refuted: str | None, flags: list[dict[str, Any]]
 ) -> None:
-    """Record what the simulator found: a latency, or the explanation of a deadlock; and all flags of the design."""
-    values = {"simulated_us": simulated_us, "deadlock": deadlock, "flags": flags}
+    """Record what the simulation found: a latency, why it refutes the design, and all flags of the design."""
+    values = {"simulated_us": simulated_us, "refuted": refuted, "flags": flags}
     session.execute(update(Design).where(Design.id == design_id).values(**values))
 
 
@@ -321,8 +321,8 @@ def front(session: Session, exploration_id: str) -> Sequence[Design]:
 
 
 def candidates(session: Session, exploration_id: str) -> Sequence[Design]:
-    """Designs that may be on the front: within budget, and not known to deadlock. In order of evaluation."""
-    query = select(Design).where(Design.exploration_id == exploration_id, Design.feasible, Design.deadlock.is_(None))
+    """Designs that may be on the front: within budget, and not refuted. In order of evaluation."""
+    query = select(Design).where(Design.exploration_id == exploration_id, Design.feasible, Design.refuted.is_(None))
     return session.scalars(query.order_by(Design.number)).all()
 
 

@@ -19,7 +19,7 @@ class Point(NamedTuple):
     feasible: bool
     on_front: bool
     simulated_us: float | None
-    deadlocks: bool
+    refuted: bool
 
 
 class StageState(NamedTuple):
@@ -85,7 +85,7 @@ def points(session: Session, exploration_id: str) -> list[Point]:
             Design.feasible,
             Design.on_front,
             Design.simulated_us,
-            Design.deadlock.is_not(None),
+            Design.refuted.is_not(None),
         )
         .where(Design.exploration_id == exploration_id, ~Design.archived)
         .order_by(Design.number)

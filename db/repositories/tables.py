@@ -18,7 +18,7 @@ class DesignRow(NamedTuple):
     latency_us: float | None
     energy_uj: float | None
     reason: str | None
-    deadlock: str | None
+    refuted: str | None
     flags: list[Any]
     knobs: dict[str, Any]
 

@@ -13,7 +13,7 @@ from farm_tables_contract import FarmTablesContract
 from fastapi.testclient import TestClient
 from lease_contract import LeaseContract
 from naming_contract import NamingContract
-from old_releases import MANY, RELEASES, check_tables, check_upgraded, store_old_release
+from old_releases import MANY, RELEASES, check_downgraded, check_tables, check_upgraded, store_old_release
 from queue_contract import QueueContract
 from queued_builds import QUEUE, another, ensure, new_build
 from quota_contract import QuotaContract
@@ -111,8 +111,15 @@ class TestToolReportsOnPostgres(ToolReportsContract):
 @pytest.mark.parametrize("release", RELEASES)
 def test_an_earlier_release_keeps_its_rows(postgres_url: str, release: str) -> None:
     store_old_release(postgres_url, release, MANY)
-    check_upgraded(postgres_url)
+    check_upgraded(postgres_url, release)
     check_tables(postgres_url)
+
+
+def test_a_deadlock_becomes_what_refutes_its_design_and_back(postgres_url: str) -> None:
+    store_old_release(postgres_url, "0010")
+    check_upgraded(postgres_url, "0010")
+    check_downgraded(postgres_url)
+    check_upgraded(postgres_url, "0010")
 
 
 PLANS = {

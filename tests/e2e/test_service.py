@@ -110,18 +110,20 @@ def test_course_of_an_exploration_on_postgres_and_redis(
     _assert_course(service)
 
 
-def test_designs_that_deadlock_leave_the_front(telling: RunningService) -> None:
+def test_refuted_designs_leave_the_front(telling: RunningService) -> None:
     service = telling
-    service.tell(DEADLOCK=8192)
+    service.tell(EXCEEDS=8192)
     exploration = service.explore(model="gpt2-medium", budget=16, simulate=2, calibration=0, verify=1)
     found = service.wait_state(exploration, "done", "failed", seconds=180)
     assert found["state"] == "done", found["error"]
     designs = service.get(f"/v1/explorations/{found['id']}/designs?limit=100")["items"]
-    dead = [d for d in designs if d["simulation"] and d["simulation"]["deadlock"]]
-    assert dead
-    assert all(d["knobs"]["overall_unroll"] == 8192 and d["feasible"] and not d["on_front"] for d in dead)
-    build = service.get(f"/v1/designs/{dead[0]['id']}")["builds"][0]
-    assert (build["state"], build["failure"], build["error"]) == ("failed", "infeasible", "task a waits for b for ever")
+    refuted = [d for d in designs if d["simulation"] and d["simulation"]["refuted"]]
+    assert refuted
+    assert all(d["knobs"]["overall_unroll"] == 8192 and d["feasible"] and not d["on_front"] for d in refuted)
+    why = "with certified FIFOs: lut of SLR0 290,000 of 284,130"
+    assert {d["simulation"]["refuted"] for d in refuted} == {why}
+    build = service.get(f"/v1/designs/{refuted[0]['id']}")["builds"][0]
+    assert (build["state"], build["failure"], build["error"]) == ("failed", "infeasible", why)
     assert found["front_size"] == sum(d["on_front"] for d in designs) > 0
 
 

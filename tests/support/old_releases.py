@@ -14,12 +14,14 @@ from db import migrate
 from db.engine import Database, make_engine
 from db.migrations.env_filter import include_name
 from db.models import OPEN_STATES, Artifact, Base, Build, Metric
-from db.repositories import designs, explorations, leases, relations
+from db.repositories import designs, events, explorations, leases, relations
 
 _TIME = "2026-01-01 00:00:00+00:00"
 _LEASE = {"lease_token": 3, "losses": 1, "lease_owner": "worker", "lease_expires": _TIME}
 _FREE = {"lease_token": 1, "losses": 0}
 _OPTIONS = json.dumps({"seed": 0, "sampler": "nsga2", "verify": 1})
+_WHY = "a waits for b"
+_TOLD = {"id": "dsg_2", "state": "deadlock", "latency_us": None, "deadlock": _WHY}
 _ROWS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("models", {"id": "mdl_1", "name": "m", "kind": "builtin", "config": "{}", "digest": "m"}),
     (
@@ -77,6 +79,7 @@ _ROWS: tuple[tuple[str, Mapping[str, Any]], ...] = (
         {"id": 1, "build_id": "bld_2", "design_id": "dsg_1", "path": "a", "digest": "d", "size": 1, "media_type": "t"},
     ),
     ("events", {"id": 1, "exploration_id": "exp_1", "kind": "state", "data": "{}"}),
+    ("events", {"id": 2, "exploration_id": "exp_2", "kind": "simulated", "data": json.dumps(_TOLD)}),
 )
 
 
@@ -90,8 +93,9 @@ RELEASES = {
     "0004": ("0004", ()),
     "0005": ("0005", ()),
     "0006": ("0006", ()),
+    "0010": ("0010", (f"UPDATE designs SET deadlock = '{_WHY}' WHERE id = 'dsg_2'",)),
 }
-"""Every revision that a release or a commit of main had, and what today's scripts do beyond it."""
+"""Revisions that a release or a commit of main had, and what stands there besides or is undone of today's scripts."""
 
 
 def store_old_release(url: str, release: str, designs: int = 0) -> None:
@@ -147,13 +151,13 @@ def _insert_many(connection: sa.Connection, number: int) -> None:
     _insert(connection, "artifacts", files)
 
 
-def check_upgraded(url: str) -> None:
+def check_upgraded(url: str, release: str) -> None:
     """Upgrade the database that `store_old_release` made, and see that everything is there."""
     migrate.upgrade(url)
     database = Database(url)
     with database.write() as session:
         design = designs.get(session, "dsg_1")
-        assert (design.latency_us, design.simulated_us, design.deadlock, design.flags) == (1.0, None, None, [])
+        assert (design.latency_us, design.simulated_us, design.refuted, design.flags) == (1.0, None, None, [])
         searching = explorations.get(session, "exp_2")
         assert (searching.state, searching.priority, searching.owner) == ("queued", "normal", None)
         assert [explorations.get(session, key).name for key in ("exp_1", "exp_2")] == [
@@ -173,8 +177,24 @@ def check_upgraded(url: str) -> None:
         assert list(relations.files_of(session, "bld_2")) == ["a"]
         assert [m.build_id for m in designs.metrics_of(session, ["dsg_1"])["dsg_1"]] == ["bld_2"]
         assert session.scalars(sa.select(Build.state).where(Build.workload_id == "wkl_1")).all() == ["done"]
+        assert designs.get(session, "dsg_2").refuted == (_WHY if release == "0010" else None)
+        [event] = events.since(session, "exp_2", 0)
+        assert event.data == {"id": "dsg_2", "state": "refuted", "latency_us": None, "refuted": _WHY}
         _check_many(session)
     database.close()
+
+
+def check_downgraded(url: str) -> None:
+    """Undo the revision that renamed deadlocks, and see that they are as they were."""
+    engine = make_engine(url)
+    with engine.connect() as connection:
+        command.downgrade(migrate._config(connection), "0010")
+        connection.commit()
+        assert connection.execute(sa.text("SELECT deadlock FROM designs WHERE id = 'dsg_2'")).scalar_one() == _WHY
+        told = connection.execute(sa.text("SELECT data FROM events WHERE kind = 'simulated'")).scalar_one()
+    engine.dispose()
+    told = json.loads(told) if isinstance(told, str) else told
+    assert told == _TOLD
 
 
 def _check_many(session: Session) -> None:

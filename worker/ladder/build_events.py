@@ -9,7 +9,7 @@ from db.repositories import designs
 from dse.promote import relative_error
 from worker.farm import Farm
 
-Simulation = Literal["running", "done", "deadlock", "failed"]
+Simulation = Literal["running", "done", "refuted", "failed"]
 
 
 def emit_build(farm: Farm, session: Session, build: Build) -> None:
@@ -33,7 +33,7 @@ def _simulated(build: Build, design: Design) -> dict[str, Any]:
         "state": simulation_word(build, design),
         "latency_us": design.simulated_us,
         "estimate_error": estimate_error(design),
-        "deadlock": design.deadlock,
+        "refuted": design.refuted,
     }
 
 
@@ -45,7 +45,7 @@ def simulation_word(build: Build | None, design: Design) -> Simulation | None:
         return "running"
     if build.state == "done":
         return "done"
-    return "failed" if design.deadlock is None else "deadlock"
+    return "failed" if design.refuted is None else "refuted"
 
 
 def estimate_error(design: Design) -> float | None:

@@ -20,9 +20,9 @@ from worker.ladder.design_events import emit_adopted
 from worker.ladder.import_limits import import_limits
 from worker.ladder.requeuing import requeue
 
-_ALL_DEADLOCK = (
-    "every feasible design deadlocks when it is simulated, which the sizing of FIFOs should rule out; "
-    "the simulations of the designs say where"
+_ALL_REFUTED = (
+    "every feasible design is refuted by its simulation: with certified FIFOs it exceeds a budget, or it deadlocks, "
+    "which these should rule out; the simulations of the designs say which and where"
 )
 
 
@@ -103,7 +103,7 @@ def _searching(farm: Farm, session: Session, exploration: Exploration) -> None:
 
 
 def _searched(farm: Farm, session: Session, exploration: Exploration) -> None:
-    promoting.renew_front(farm, session, exploration.id)  # a design that was simulated meanwhile may deadlock
+    promoting.renew_front(farm, session, exploration.id)  # one that was simulated meanwhile may be refuted
     counts = explorations.counts(session, [exploration.id]).get(exploration.id, explorations.Counts())
     if counts.feasible:
         move(farm, session, exploration, "simulating")
@@ -121,15 +121,15 @@ def _no_front(exploration: Exploration, evaluated: int) -> str:
 
 
 def _simulating(farm: Farm, session: Session, exploration: Exploration) -> None:
-    # Promoting again when all have ended: each round that follows has taken a design that deadlocks off the front.
+    # Promoting again when all have ended: each round that follows has taken a refuted design off the front.
     while is_due(session, exploration):
-        promoting.renew_front(farm, session, exploration.id)  # a simulation that was adopted may have shown a deadlock
+        promoting.renew_front(farm, session, exploration.id)  # a simulation that was adopted may refute its design
         if not promoting.promote(farm, session, exploration):
             break
     else:
         return
     if not designs.front_ids(session, exploration.id):
-        move(farm, session, exploration, "failed", _ALL_DEADLOCK)
+        move(farm, session, exploration, "failed", _ALL_REFUTED)
         return
     promoting.verify(farm, session, exploration)
     move(farm, session, exploration, "verifying")

@@ -21,7 +21,7 @@ DEFAULT_CALIBRATION = 4
 
 def promote(farm: Farm, session: Session, exploration: Exploration) -> list[Build]:
     """Have the front and the calibration sample simulated; the builds that are new. May be called again: when a
-    deadlock has let other designs onto the front they follow.
+    design was refuted, those that this has let onto the front follow.
     """
     options = exploration.options
     found = {d.key: d for d in designs.candidates(session, exploration.id)}
@@ -70,7 +70,7 @@ def verify(farm: Farm, session: Session, exploration: Exploration) -> None:
 
 
 def renew_front(farm: Farm, session: Session, exploration_id: str) -> None:
-    """Take designs that are known to deadlock off the front; those that they had kept off come onto it."""
+    """Take designs that their simulation refutes off the front; those that they had kept off come onto it."""
     entries = estimated_front(designs.candidates(session, exploration_id))
     if designs.set_front(session, exploration_id, {entry.key for entry in entries}):
         farm.emit(session, exploration_id, "front", {"ids": designs.front_ids(session, exploration_id)})

@@ -1,10 +1,10 @@
 """What the stages of a design start with: what the build is of, and the design compiled into the scratch folder."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from compiler.errors import Violation
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 from db import models
@@ -12,7 +12,7 @@ from db.repositories import designs
 from worker.farm import Farm
 from worker.ladder.platforms import platform_of
 from worker.stages.context import JobContext
-from worker.stages.functions import Progress, Stages
+from worker.stages.functions import Stages
 from worker.stages.lowering import open_bundle
 
 if TYPE_CHECKING:
@@ -38,22 +38,21 @@ def subject_of(farm: Farm, job: JobContext) -> Subject:
 
 def compile_into_scratch(farm: Farm, stages: Stages, job: JobContext, subject: Subject) -> Path:
     """The design directory, made by the compiler. Raises MillraceError, StoreError."""
-    return _made(stages.compile, farm, stages, job, subject)
-
-
-def time_into_scratch(farm: Farm, stages: Stages, job: JobContext, subject: Subject) -> Path:
-    """What a simulation reads of the design directory. Raises MillraceError, StoreError."""
-    return _made(stages.time, farm, stages, job, subject)
-
-
-def _made(
-    make: "Callable[[Bundle, Knobs, Platform, Path, Progress], None]",
-    farm: Farm,
-    stages: Stages,
-    job: JobContext,
-    subject: Subject,
-) -> Path:
-    bundle = open_bundle(farm, stages, subject.exploration.workload, job.log)
     out = job.scratch / "design"
-    make(bundle, Knobs.from_json(subject.design.knobs), subject.platform, out, job.log)
+    stages.compile(*_arguments(farm, stages, job, subject), out, job.log)
     return out
+
+
+def time_into_scratch(
+    farm: Farm, stages: Stages, job: JobContext, subject: Subject
+) -> tuple[Path, tuple[Violation, ...]]:
+    """What a simulation reads of the design directory, and the budgets that the design exceeds with certified FIFOs.
+    Raises MillraceError, StoreError.
+    """
+    out = job.scratch / "design"
+    return out, stages.time(*_arguments(farm, stages, job, subject), out, job.log)
+
+
+def _arguments(farm: Farm, stages: Stages, job: JobContext, subject: Subject) -> "tuple[Bundle, Knobs, Platform]":
+    bundle = open_bundle(farm, stages, subject.exploration.workload, job.log)
+    return bundle, Knobs.from_json(subject.design.knobs), subject.platform

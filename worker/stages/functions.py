@@ -18,6 +18,7 @@ from worker.stages.outcome import Outcome, StageError
 
 if TYPE_CHECKING:
     from compiler.calibration.calibrate import Calibration
+    from compiler.errors import Violation
     from compiler.frontend.bundle import Bundle
     from compiler.frontend.inputs.source import FileSource
     from compiler.graph.linalg_graph import LinalgGraph
@@ -113,11 +114,11 @@ class Stages:
 
         compile_design(bundle, knobs, platform, out, say)
 
-    def time(self, bundle: Bundle, knobs: Knobs, platform: Platform, out: Path, say: Progress) -> None:
-        """Write of a design directory what `simulate` reads."""
+    def time(self, bundle: Bundle, knobs: Knobs, platform: Platform, out: Path, say: Progress) -> tuple[Violation, ...]:
+        """Write of a design directory what `simulate` reads; the budgets that it exceeds with certified FIFOs."""
         from compiler.pipeline import time_design
 
-        time_design(bundle, knobs, platform, out, say)
+        return time_design(bundle, knobs, platform, out, say).violations
 
     def simulate(self, design: Path) -> Simulated:
         """Run the timing of a design directory, and that of a reply where it makes such."""

@@ -31,7 +31,7 @@ def simulation_summary(build: Newest, row: models.Design) -> replies.SimulationS
         state=build.state,
         latency_us=row.simulated_us,
         estimate_error=estimate_error(row),
-        deadlock=row.deadlock,
+        refuted=row.refuted,
         stalling=_stalling(build.verdict),
     )
 
@@ -59,7 +59,7 @@ def csim_word(stage: StageState | None) -> Csim | None:
     return "passed" if stage.passed else "failed"
 
 
-def simulation_word(stage: StageState | None, deadlocks: bool) -> Simulation | None:
+def simulation_word(stage: StageState | None, refuted: bool) -> Simulation | None:
     """Like `worker.ladder.build_events.simulation_word`, for a point of the scatter."""
     if stage is None or stage.state == "cancelled":
         return None
@@ -67,7 +67,7 @@ def simulation_word(stage: StageState | None, deadlocks: bool) -> Simulation | N
         return "running"
     if stage.state == "done":
         return "done"
-    return "deadlock" if deadlocks else "failed"
+    return "refuted" if refuted else "failed"
 
 
 def _worst_error(verdict: dict[str, Any]) -> float | None:

@@ -127,5 +127,5 @@ def scatter(
         on_front=[p.on_front for p in points],
         csim=[csim_word(csims.get(p.id)) for p in points],
         simulated_us=[p.simulated_us for p in points],
-        simulation=[simulation_word(simulations.get(p.id), p.deadlocks) for p in points],
+        simulation=[simulation_word(simulations.get(p.id), p.refuted) for p in points],
     )

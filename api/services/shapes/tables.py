@@ -57,9 +57,9 @@ def _own(
     yield column("on_front", lambda row: row.on_front, estimated=True)
     yield column("latency_us", lambda row: row.latency_us, "us", estimated=True)
     yield column("energy_uj", lambda row: row.energy_uj, "uJ", estimated=True)
-    yield column("simulation", lambda row: simulation_word(simulations.get(row.id), row.deadlock is not None))
+    yield column("simulation", lambda row: simulation_word(simulations.get(row.id), row.refuted is not None))
     yield column("csim", lambda row: csim_word(csims.get(row.id)))
-    yield column("deadlock", lambda row: row.deadlock)
+    yield column("refuted", lambda row: row.refuted)
     yield column("reason", lambda row: row.reason)
     yield column("flags", lambda row: len(row.flags))
 

@@ -82,7 +82,7 @@ def test_both_fidelities_are_shown_with_their_difference(client: TestClient, tim
         "state": "done",
         "latency_us": 10.0,
         "estimate_error": pytest.approx(-0.2),  # 8 us were estimated
-        "deadlock": None,
+        "refuted": None,
         "stalling": STALLING,
     }
     assert body["csim"] is None
@@ -112,10 +112,10 @@ def test_simulated_design_in_lists(
     path = f"/v1/explorations/{exploration['id']}"
     columns = client.get(f"{path}/scatter").json()
     assert columns["simulated_us"] == [None, 10.0, None, None, None]
-    assert columns["simulation"] == [None, "done", "deadlock", None, None]
+    assert columns["simulation"] == [None, "done", "refuted", None, None]
     items = client.get(f"{path}/designs").json()["items"]
     assert items[1]["simulation"]["latency_us"] == 10.0
-    assert items[2]["simulation"]["deadlock"] == "a waits for b"
+    assert items[2]["simulation"]["refuted"] == "a waits for b"
     assert items[0]["simulation"] is None
     counted = client.get(path).json()
     assert (counted["promoted"], counted["simulated"]) == (2, 2)

@@ -99,7 +99,7 @@ def test_bounds_are_the_searchs(client: TestClient, farm: Farm) -> None:
 def test_errors_of_the_estimates(
     client: TestClient, farm: Farm, exploration: dict[str, Any], design_ids: list[str]
 ) -> None:
-    """Estimates of 9 and 8 us; the first is simulated to be 10 us, the second 8 us, the third deadlocks."""
+    """Estimates of 9 and 8 us; the first is simulated to be 10 us, the second 8 us, the third is refuted."""
     with farm.database.write() as session:
         designs.set_simulated(session, design_ids[0], 10.0, None, [])
         designs.set_simulated(session, design_ids[1], 8.0, None, [])

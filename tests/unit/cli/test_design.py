@@ -18,7 +18,9 @@ DESIGN = reply(
     ],
     differences=[reply(Difference, metric="latency", fidelity="simulate", error=-0.05)],
     flags=[reply(Flag, fidelity="estimate", value=1.0, text="power of 1 W can not be: [the card] draws more")],
-    simulation=reply(SimulationSummary, state="done", stalling=STALLING),
+    simulation=reply(
+        SimulationSummary, state="failed", refuted="with certified FIFOs: lut [of] 9 of 8", stalling=STALLING
+    ),
     knobs=Knobs().to_json(),
     ladder=[
         Rung(stage="simulate", build_id="bld_0", state="failed", error="task a waits for b\nand so on"),
@@ -66,6 +68,11 @@ def test_whether_it_ends_with_stalling_pipelines(
 ) -> None:
     shown = " ".join(word for words in lines(monkeypatch, capsys) for word in words)
     assert "with stalling pipelines (stp) it would deadlock: simulated up to cycle 16,504, row is full" in shown
+
+
+def test_why_it_is_refuted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = [" ".join(words) for words in lines(monkeypatch, capsys)]
+    assert "refuted by its simulation: with certified FIFOs: lut [of] 9 of 8" in shown
 
 
 def test_values_that_can_not_be(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,9 +20,9 @@ from millrace.wire import (
 )
 
 
-def simulation(latency: float | None, error: float | None = None, deadlock: str | None = None) -> SimulationSummary:
-    state = "done" if deadlock is None else "failed"
-    return reply(SimulationSummary, state=state, latency_us=latency, estimate_error=error, deadlock=deadlock)
+def simulation(latency: float | None, error: float | None = None, refuted: str | None = None) -> SimulationSummary:
+    state = "done" if refuted is None else "failed"
+    return reply(SimulationSummary, state=state, latency_us=latency, estimate_error=error, refuted=refuted)
 
 
 def design(
@@ -82,7 +82,7 @@ def test_table_names_verdicts():
 def test_table_shows_both_fidelities_and_their_difference():
     front = [
         design("d1", 95, 10, simulated=simulation(100, -0.05)),
-        design("d2", 200, 5, simulated=simulation(None, deadlock="a waits for b")),
+        design("d2", 200, 5, simulated=simulation(210, -0.05, refuted="with certified FIFOs: lut 9 of 8")),
         design("d3", 300, 1, simulated=reply(SimulationSummary, state="running")),
     ]
     with console.capture() as capture:
@@ -103,7 +103,7 @@ def test_table_shows_both_fidelities_and_their_difference():
         "csim",
     ]
     assert rows[0].split()[:7] == ["d1", "0", "95.0", "100.0", "-5.0", "%", "10.0"]
-    assert rows[1].split()[:4] == ["d2", "0", "200.0", "deadlock"]
+    assert rows[1].split()[:4] == ["d2", "0", "200.0", "refuted"]
     assert rows[2].split()[:4] == ["d3", "0", "300.0", "running"]
 
 

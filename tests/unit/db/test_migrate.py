@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from alembic.script import ScriptDirectory
-from old_releases import MANY, RELEASES, check_tables, check_upgraded, store_old_release
+from old_releases import MANY, RELEASES, check_downgraded, check_tables, check_upgraded, store_old_release
 from sqlalchemy import event
 
 from db import migrate
@@ -38,10 +38,18 @@ def test_indexes_agree_to_the_letter(tmp_path: Path) -> None:
 def test_an_earlier_release_keeps_its_rows(tmp_path: Path, release: str) -> None:
     url = f"sqlite:///{tmp_path}/old.db"
     store_old_release(url, release, MANY)
-    check_upgraded(url)
+    check_upgraded(url, release)
     check_tables(url)
     with make_engine(url).connect() as connection:
         assert connection.execute(sa.text("PRAGMA foreign_keys")).scalar() == 1
+
+
+def test_a_deadlock_becomes_what_refutes_its_design_and_back(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/old.db"
+    store_old_release(url, "0010")
+    check_upgraded(url, "0010")
+    check_downgraded(url)
+    check_upgraded(url, "0010")
 
 
 def test_an_upgrade_that_would_lose_a_reference_is_undone(tmp_path: Path) -> None:

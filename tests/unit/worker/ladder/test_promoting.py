@@ -1,4 +1,4 @@
-"""From the end of a search to the verified front: which designs go up, and what becomes of those that deadlock."""
+"""From the end of a search to the verified front: which designs go up, and what becomes of refuted ones."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +27,12 @@ from worker.ladder.promoting import promote
 from worker.stages.functions import Simulated, Stages, load_stages
 
 UNROLLS = (64, 128, 256, 512)
+REFUTED = {
+    "DEADLOCK": "task a waits for b for ever",
+    "EXCEEDS": "with certified FIFOs: lut of SLR0 290,000 of 284,130",
+}
+"""What refutes a design, by what the stages are told to have it so."""
+each_refuted = pytest.mark.parametrize(("what", "why"), REFUTED.items())
 
 
 @pytest.fixture
@@ -104,7 +110,7 @@ def test_simulated_design_has_metrics_files_and_an_error(
         assert not artifacts.is_compiled(session, ids[1])
         assert explorations.counts(session, [exploration.id])[exploration.id].simulated == 1
     [event] = told(farm, exploration, "simulated")
-    assert (event["id"], event["state"], event["deadlock"]) == (ids[1], "done", None)
+    assert (event["id"], event["state"], event["refuted"]) == (ids[1], "done", None)
     assert event["estimate_error"] == pytest.approx(-0.2)
 
 
@@ -127,32 +133,36 @@ def test_verification_starts_when_all_have_ended_and_goes_by_simulated_latency(
     assert sent.take() == ["csim"]
 
 
-def test_deadlocked_design_leaves_the_front_and_the_next_ones_follow(
-    farm: Farm, exploration: Exploration, ids: list[str], stages: Stages, monkeypatch: pytest.MonkeyPatch
+@each_refuted
+def test_refuted_design_leaves_the_front_and_the_next_ones_follow(
+    farm: Farm, exploration: Exploration, ids: list[str], monkeypatch: pytest.MonkeyPatch, what: str, why: str
 ) -> None:
-    """The slowest of the front deadlocks; the best that it beat comes onto the front and is simulated too."""
-    monkeypatch.setenv("DEADLOCK", "64")
+    """It is the slowest of the front; the best that it beat comes onto the front and is simulated too. What exceeds a
+    budget has a latency all the same.
+    """
+    monkeypatch.setenv(what, "64")
     set_options(farm, exploration, calibration=0)
     run_all(farm, exploration)
     with farm.database.read() as session:
         design = designs.get(session, ids[0])
-        assert (design.on_front, design.feasible, design.simulated_us) == (False, True, None)
-        assert design.deadlock == "task a waits for b for ever"
+        assert (design.on_front, design.feasible, design.refuted) == (False, True, why)
+        assert (design.simulated_us is None) == (what == "DEADLOCK")
         build = next(b for b in builds.of_design(session, ids[0]) if b.stage == "simulate")
-        assert (build.state, build.failure, build.error) == ("failed", "infeasible", design.deadlock)
+        assert (build.state, build.failure, build.error) == ("failed", "infeasible", why)
         assert [a.path for a in artifacts.of_design(session, ids[0])][-1] == "simulation.json"
         assert designs.front_ids(session, exploration.id) == [ids[3], ids[2], ids[1]]
     assert told(farm, exploration, "front")[-1] == {"ids": [ids[3], ids[2], ids[1]]}
-    assert [e["state"] for e in told(farm, exploration, "simulated") if e["id"] == ids[0]] == ["deadlock"]
+    assert [e["state"] for e in told(farm, exploration, "simulated") if e["id"] == ids[0]] == ["refuted"]
 
 
-def test_deadlock_that_is_mended_brings_the_design_back(
-    farm: Farm, exploration: Exploration, ids: list[str], stages: Stages, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("what", REFUTED)
+def test_what_is_mended_brings_the_design_back(
+    farm: Farm, exploration: Exploration, ids: list[str], monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    monkeypatch.setenv("DEADLOCK", "64")
+    monkeypatch.setenv(what, "64")
     build = next(b for b in advance(farm, exploration) if b.design_id == ids[0])
     run_build(farm, build)
-    monkeypatch.delenv("DEADLOCK")
+    monkeypatch.delenv(what)
     with farm.database.write() as session:
         assert ids[0] not in designs.front_ids(session, exploration.id)
         builds.requeue(session, build.id)
@@ -197,10 +207,11 @@ def test_values_that_can_not_be_are_flagged(farm: Farm, exploration: Exploration
     assert "can not be" in flag["text"]
 
 
-def test_what_a_deadlocked_design_had_beaten_is_promoted_in_its_place(
-    farm: Farm, exploration: Exploration, ids: list[str], stages: Stages, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("what", REFUTED)
+def test_what_a_refuted_design_had_beaten_is_promoted_in_its_place(
+    farm: Farm, exploration: Exploration, ids: list[str], monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    monkeypatch.setenv("DEADLOCK", "512")
+    monkeypatch.setenv(what, "512")
     set_options(farm, exploration, calibration=0)
     with farm.database.write() as session:
         [extra] = designs.add(session, exploration.id, [new_design(12, 500, 4.5)])
@@ -214,19 +225,22 @@ def test_what_a_deadlocked_design_had_beaten_is_promoted_in_its_place(
     assert state_of(farm, exploration) == "verifying"
 
 
-def test_exploration_without_a_design_that_runs_fails(
-    farm: Farm, exploration: Exploration, stages: Stages, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("what", REFUTED)
+def test_exploration_of_which_every_design_is_refuted_fails(
+    farm: Farm, exploration: Exploration, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     with farm.database.write() as session:
         designs.add(session, exploration.id, [new_design(0, 64, 1.0)])
         designs.set_front(session, exploration.id, {"k0"})
     set_state(farm, exploration, "simulating")
-    monkeypatch.setenv("DEADLOCK", "64")
+    monkeypatch.setenv(what, "64")
     run_all(farm, exploration)
     flow.advance(farm, exploration.id)
     assert state_of(farm, exploration) == "failed"
     with farm.database.read() as session:
-        assert "deadlocks when it is simulated" in str(explorations.get(session, exploration.id).error)
+        assert "every feasible design is refuted by its simulation" in str(
+            explorations.get(session, exploration.id).error
+        )
 
 
 def test_failed_simulation_does_not_hold_the_others_up(
@@ -246,10 +260,11 @@ def test_failed_simulation_does_not_hold_the_others_up(
         assert first.design_id in designs.front_ids(session, exploration.id)
 
 
-def test_resume_runs_what_broke_but_not_what_deadlocks(
-    farm: Farm, exploration: Exploration, ids: list[str], stages: Stages, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("what", REFUTED)
+def test_resume_runs_what_broke_but_not_what_is_refuted(
+    farm: Farm, exploration: Exploration, ids: list[str], monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    monkeypatch.setenv("DEADLOCK", "64")
+    monkeypatch.setenv(what, "64")
     waiting = {b.design_id: b for b in advance(farm, exploration)}
     run_build(farm, waiting[ids[0]])
     with farm.database.write() as session:

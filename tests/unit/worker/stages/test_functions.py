@@ -1,11 +1,13 @@
-"""Loading stages; the real stage simulate, on designs as the compiler writes them."""
+"""Loading stages; the real functions of the stage simulate, on designs as the compiler writes them."""
 
 import json
 import re
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 
 import pytest
+from small_bundles import bundle_of
 from small_graphs import mlp
 from stepping_networks import SLOTS, replying
 
@@ -54,6 +56,20 @@ def test_what_names_no_stages_is_refused_by_the_setting_s_name(name: str, found:
     expected = f"MILLRACE_STAGES is {name!r}: expected module:ATTRIBUTE of a worker.stages.functions.Stages, "
     with pytest.raises(SettingsError, match=f"^{re.escape(expected)}.*{re.escape(found)}"):
         load_stages(name)
+
+
+def test_a_design_may_exceed_with_certified_fifos_what_it_was_estimated_to_use(tmp_path: Path) -> None:
+    """It fits the board by the search's estimate, to the LUT; its certified FIFOs take more."""
+    bundle = bundle_of("softmax", tmp_path / "bundle")
+    tasks = planned_tasks(bundle.graph, Knobs(), PLATFORM)
+    luts = next(m.value for m in estimate(tasks, PLATFORM, bundle.graph).metrics if m.name == "lut")
+    budget = replace(PLATFORM.budget, lut=ceil(luts / PLATFORM.dies.fill))
+    platform = replace(PLATFORM, budget=budget)
+    assert estimate(tasks, platform, bundle.graph).feasible
+    assert STAGES.time(bundle, Knobs(), PLATFORM, tmp_path / "fits", print) == ()
+    [over] = STAGES.time(bundle, Knobs(), platform, tmp_path / "exceeds", print)
+    assert (over.resource, over.bound) == ("lut", platform.limit("lut"))
+    assert over.demand > over.bound
 
 
 def test_a_design_is_timed(tasks: TaskGraph, tmp_path: Path) -> None:

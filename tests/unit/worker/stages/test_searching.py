@@ -159,7 +159,7 @@ def test_search_ends_with_a_front_to_simulate(farm: Farm, exploration: Explorati
         assert len(designs.front_ids(session, exploration.id)) == found.verdict["front"]
 
 
-def test_a_design_that_is_known_to_deadlock_is_not_on_the_front_that_goes_up(
+def test_a_refuted_design_is_not_on_the_front_that_goes_up(
     farm: Farm, exploration: Exploration, job: JobContext
 ) -> None:
     """Someone had it simulated while the search went on, which goes by estimates alone."""
