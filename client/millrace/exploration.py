@@ -116,7 +116,7 @@ class Exploration:
 
     def front(self, **filters: Any) -> Front:
         """The Pareto front by estimate, by the first objective; with conditions as in `designs`, the front of the
-        feasible designs that meet them. Raises UsageError.
+        feasible designs that no simulation refutes and that meet them. Raises UsageError.
         """
         return Front(self.client, self.table(), **filters)
 
@@ -129,12 +129,13 @@ class Exploration:
         return [Design(self.client, table.row(place)) for place in table.where(**filters)]
 
     def best(self, by: str = "latency_us", **filters: Any) -> Design:
-        """The feasible design with the least `by` that meets all conditions, as in `designs`.
+        """The feasible design with the least `by` that no simulation refutes and that meets all conditions, as in
+        `designs`.
 
         Raises FailedError where there is none, UsageError for a column that there is not.
         """
         table = self.table()
-        place = table.best(by, **{"feasible": True, **filters})
+        place = table.best(by, **filters)
         if place is None:
             raise FailedError(f"none of the {len(table)} designs of {self.id} has {by} and meets {filters or 'budget'}")
         return Design(self.client, table.row(place))

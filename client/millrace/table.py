@@ -47,20 +47,25 @@ class Table:
         shares = {name for name, column in self.about.items() if column.kind == "share"}
         return matching(self._columns, filters, shares)
 
+    def usable(self, **filters: Any) -> list[int]:
+        """Places of the feasible designs that no simulation refutes and that meet all conditions, as in `where`."""
+        refuted = self["refuted"]
+        return [place for place in self.where(**{"feasible": True, **filters}) if refuted[place] is None]
+
     def best(self, by: str, **filters: Any) -> int | None:
-        """The place of the design with the least `by` among those that meet all conditions, None where none does."""
+        """The place of the usable design with the least `by` that meets all conditions, None where none does."""
         values = self[by]
-        known = [place for place in self.where(**filters) if values[place] is not None]
+        known = [place for place in self.usable(**filters) if values[place] is not None]
         return min(known, key=lambda place: values[place], default=None)
 
     def front(self, **filters: Any) -> list[int]:
         """Places of the Pareto front by estimate, by the first objective: of all designs as the search has it, with
-        conditions of the feasible designs that meet them all. Raises UsageError.
+        conditions of the usable designs that meet them all. Raises UsageError.
         """
         values = dict(enumerate(zip(*(self[name] for name in self.objectives), strict=True)))
         if not filters:
             return sorted(self.where(on_front=True), key=values.__getitem__)
-        taken = [p for p in self.where(**{"feasible": True, **filters}) if None not in values[p]]
+        taken = [p for p in self.usable(**filters) if None not in values[p]]
         steps = _Steps()
         return [p for p in sorted(taken, key=values.__getitem__) if steps.add(*values[p][-2:])]
 

@@ -36,6 +36,7 @@ COLUMNS: dict[str, list[Any]] = {
     "on_front": [True, True, False, False],
     "latency_us": [9.0, 7.0, 8.0, None],
     "energy_uj": [1.0, 3.0, 4.0, None],
+    "refuted": [None, None, None, None],
     "lut": [0.1, 0.5, 0.3, None],
     "lut_used": [100.0, 500.0, 300.0, None],
     "knob_multiplier": ["dsp", "fabric", "dsp", "dsp"],
@@ -229,6 +230,15 @@ def test_a_front_of_those_that_meet_conditions(exploration: Exploration) -> None
     assert [design.id for design in exploration.front(lut__lt=0.4)] == ["c", "a"]
     assert [design.id for design in exploration.front(lut__lt=0.6)] == ["b", "a"]  # c is slower and takes more
     assert [design.id for design in exploration.front(feasible=False)] == []
+
+
+def test_what_a_simulation_refutes_is_neither_best_nor_on_a_front(
+    exploration: Exploration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    why = "with certified FIFOs: lut 9 of 8"
+    monkeypatch.setitem(exploration.table()._columns, "refuted", [None, why, None, None])
+    assert exploration.best().id == "c"
+    assert [design.id for design in exploration.front(lut__lt=0.6)] == ["c", "a"]
 
 
 def test_the_front_of_three_objectives_has_what_is_small_in_all(exploration: Exploration) -> None:
