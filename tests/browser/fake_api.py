@@ -91,7 +91,7 @@ class Design:
     on_front: bool = False
     build: Json | None = None
     simulate: Json | None = None
-    deadlocks: bool = False
+    refuted: str | None = None
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
     @property
@@ -113,7 +113,7 @@ class Design:
             return None
         if self.simulate["state"] == "running":
             return "running"
-        return "deadlock" if self.deadlocks else "done"
+        return "refuted" if self.refuted else "done"
 
     @property
     def is_simulated(self) -> bool:
@@ -195,7 +195,7 @@ def make_design(exploration_id: str, number: int, chance: random.Random) -> Desi
 
 def front_of(designs: list[Design], objectives: Sequence[str] = DEFAULT) -> list[Design]:
     """Feasible designs that run and that no other beats, sorted by the first objective."""
-    usable = {d.id: d for d in designs if not d.violations and d.simulation != "deadlock"}
+    usable = {d.id: d for d in designs if not d.violations and d.simulation != "refuted"}
     return [usable[entry.key] for entry in archive.front_of((d.id, d.values(objectives)) for d in usable.values())]
 
 
@@ -374,7 +374,7 @@ class Exploration:
                 "feasible": sum(not d.violations for d in designs),
                 "front_size": sum(d.on_front for d in designs),
                 "promoted": sum(d.simulate is not None for d in designs),
-                "simulated": sum(d.simulation in ("done", "deadlock") for d in designs),
+                "simulated": sum(d.simulation in ("done", "refuted") for d in designs),
                 "estimate_errors": estimate_errors(designs),
                 "picks": picks_of(designs, self.names),
             }
@@ -417,7 +417,7 @@ class Exploration:
         designs = list(self.designs.values())
         beside = [d for d in designs if not d.on_front and not d.violations][:calibration]
         if len(beside) > 1:
-            beside[-1].deadlocks = True
+            beside[-1].refuted = DEADLOCK["text"]
         front = [d for d in designs if d.on_front]
         self.emit(
             "promoted", {"stage": "simulate", "ids": [d.id for d in front], "calibration": [d.id for d in beside]}
@@ -441,16 +441,16 @@ class Exploration:
             self.holds.go_past("simulate")
         with self.changed:
             estimate = round(design.latency_us * 250)
-            if not design.deadlocks:
+            error = design.refuted
+            if error is None:
                 design.files |= make_files(design)
             cycles = round(design.simulated_us * 250)
-            design.files["simulation.json"] = simulation_file(cycles, estimate, design.deadlocks)
-            error = DEADLOCK["text"] if design.deadlocks else None
+            design.files["simulation.json"] = simulation_file(cycles, estimate, error is not None)
             build |= {"state": "failed" if error else "done", "error": error, "finished_at": _now(), "live": False}
             build["failure"] = "infeasible" if error else None
             self._emit_build(build)
             self.emit("simulated", {"id": design.id, "state": design.simulation, **simulation_of(design)})
-            if design.deadlocks:
+            if error:
                 self._renew_front()
 
     def build(self, design: Design, seconds: float, passed: bool = True) -> Json:
@@ -525,7 +525,7 @@ def simulation_of(design: Design) -> Json:
     return {
         "latency_us": latency,
         "estimate_error": latency and design.latency_us / latency - 1,
-        "deadlock": DEADLOCK["text"] if design.simulation == "deadlock" else None,
+        "refuted": design.refuted if design.simulation == "refuted" else None,
         "stalling": STALLING if design.is_simulated else None,
     }
 

@@ -80,19 +80,31 @@ def test_a_simulation_is_started_from_the_design(page: Page, service: Service) -
 
 
 def test_a_deadlock_is_explained(page: Page, service: Service) -> None:
-    page.goto(f"{service.url}/designs/{one_that(service, 'deadlock').id}")
+    page.goto(f"{service.url}/designs/{one_that(service, 'refuted').id}")
     note = page.get_by_test_id("deadlock")
     expect(note).to_contain_text("It runs with long_h0 64 deep instead of 2.")
     steps = note.get_by_role("listitem")
     expect(steps).to_have_text(["fork_h0waits for room in long_h0", "join_h0waits for a token in short_h0"])
-    expect(page.get_by_text("deadlocks", exact=True)).to_be_visible()
+    expect(page.get_by_text("refuted", exact=True)).to_be_visible()
+
+
+def test_a_design_that_exceeds_a_budget_once_certified_says_so(
+    page: Page, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    design, why = one_that(service, "done"), "with certified FIFOs: lut of SLR0 290,000 of 284,130"
+    monkeypatch.setattr(design, "refuted", why)
+    page.goto(f"{service.url}/designs/{design.id}")
+    expect(page.get_by_test_id("refuted")).to_contain_text(why)
+    expect(page.get_by_text("refuted", exact=True)).to_be_visible()
+    expect(page.get_by_test_id("timing-headline")).to_contain_text(f"{design.simulated_us:.1f}")
+    expect(page.get_by_test_id("deadlock")).to_have_count(0)
 
 
 def test_an_impossible_value_is_a_warning(page: Page, service: Service) -> None:
     design = next(d for d in designs(service) if d.flags)
     page.goto(f"{service.url}/designs/{design.id}")
     expect(page.get_by_test_id("flags")).to_contain_text("is below the HBM bound of")
-    page.goto(f"{service.url}/designs/{one_that(service, 'deadlock').id}")
+    page.goto(f"{service.url}/designs/{one_that(service, 'refuted').id}")
     expect(page.get_by_test_id("deadlock")).to_be_visible()
     expect(page.get_by_test_id("flags")).to_have_count(0)
 

@@ -29,7 +29,7 @@ export function DesignHeadline({ design }: { design: Design }) {
         <Tag tone={design.feasible ? "neutral" : "bad"}>{design.feasible ? "feasible" : "infeasible"}</Tag>
         {design.pinned && <Tag tone="accent">pinned</Tag>}
         {design.archived && <Tag tone="neutral">archived</Tag>}
-        {design.simulation?.deadlock && <Tag tone="bad">deadlocks</Tag>}
+        {design.simulation?.refuted && <Tag tone="bad">refuted</Tag>}
         <code className="faint">{design.id}</code>
       </p>
       <dl className="figures">

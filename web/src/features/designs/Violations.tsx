@@ -2,9 +2,9 @@ import { label } from "@/features/designs/metrics";
 import type { Design } from "@/lib/api/types";
 import { number, percent } from "@/lib/format";
 
-/** Why the design can not be built, or the budgets of the board that it exceeds and by how much. */
-export function Violations({ design: { violations, reason } }: { design: Design }) {
-  if (!violations.length && !reason) return null;
+/** Why the design can not be built, the budgets of the board that it exceeds and by how much, or what refutes it. */
+export function Violations({ design: { violations, reason, simulation } }: { design: Design }) {
+  if (!violations.length && !reason) return simulation?.refuted ? <Refuted why={simulation.refuted} /> : null;
   return (
     <div className="note note-bad" data-testid="violations">
       <strong>{violations.length ? "Does not fit the board" : "Can not be built"}</strong>
@@ -17,6 +17,15 @@ export function Violations({ design: { violations, reason } }: { design: Design 
           </li>
         ))}
       </ul>
+    </div>
+  );
+}
+
+function Refuted({ why }: { why: string }) {
+  return (
+    <div className="note note-bad" data-testid="refuted">
+      <strong>Refuted by its simulation</strong>
+      <p className="pre">{why}</p>
     </div>
   );
 }

@@ -2,7 +2,7 @@ import type { Point } from "@/features/pareto/cloud";
 import { type Shown, counterpart, errorOf } from "@/features/pareto/fidelity";
 import { number, signedPercent, withUnit } from "@/lib/format";
 
-const STATES = { running: "running", failed: "failed", deadlock: "deadlock", done: "" } as const;
+const STATES = { running: "running", failed: "failed", refuted: "refuted", done: "" } as const;
 
 interface Props {
   point: Point;

@@ -79,8 +79,8 @@ export class Cloud {
   }
 }
 
-/** A design that fits the board and does not deadlock as far as is known. */
-const isUsable = (p: Point) => p.feasible && p.simulation !== "deadlock";
+/** A design that fits the board and that no simulation refutes. */
+const isUsable = (p: Point) => p.feasible && p.simulation !== "refuted";
 
 /** Of designs with equal objectives the first one evaluated stays, as in `dse.archive.ParetoArchive`. */
 export function paretoFront(points: readonly Point[]): Point[] {

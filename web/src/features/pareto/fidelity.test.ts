@@ -41,15 +41,17 @@ test("each fidelity knows where the design is at the other", () => {
   expect(d && [counterpart(d, "estimate"), errorOf(d)]).toEqual([null, null]);
 });
 
-test("a design that deadlocks is not on the front", () => {
-  expect(ids(cloud(["deadlock", "done", null, null]).snapshot())).toEqual(["b", "c", "d"]);
+test("a refuted design is not on the front, at either fidelity", () => {
+  const snapshot = cloud(["done", "refuted", null, null]).snapshot();
+  expect(ids(snapshot)).toEqual(["a", "c", "d"]);
+  expect(ids(at(snapshot, "simulate", 0))).toEqual(["a", "c"]);
 });
 
 test("events of the simulator may come before, after and twice", () => {
   const made = cloud([null, null, null, null]);
-  made.setSimulated({ id: "b", state: "deadlock", latency_us: null });
+  made.setSimulated({ id: "b", state: "refuted", latency_us: null });
   made.promote({ stage: "simulate", ids: ["b", "c"], calibration: ["d", "unknown"] });
   const states = made.snapshot().points.map((p) => p.simulation);
-  expect(states).toEqual([null, "deadlock", "running", "running"]);
+  expect(states).toEqual([null, "refuted", "running", "running"]);
   expect(ids(made.snapshot())).toEqual(["a", "c", "d"]);
 });

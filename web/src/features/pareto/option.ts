@@ -66,7 +66,7 @@ function tooltip(point: Point, objectives: readonly Objective[], isFront: boolea
     ...(isKnee ? ["knee"] : []),
     ...(group?.others.includes(point) ? [`can not be told from design ${number(group.point.number)}`] : []),
     ...(group?.point === point && group.others.length ? [`stands for ${group.others.length} more`] : []),
-    ...(point.simulation === "deadlock" ? ["deadlocks in the simulator"] : []),
+    ...(point.simulation === "refuted" ? ["refuted by its simulation"] : []),
     ...(point.csim ? [RING[point.csim].label] : []),
   ];
   return `<div class="tip"><strong>Design ${number(point.number)}</strong>

@@ -22,7 +22,7 @@ export type Stage = "lower" | "search" | DesignStage | "calibrate";
 export type Failure = "infeasible" | "tool" | "licence" | "node" | "timeout" | "limit";
 export type Priority = "low" | "normal" | "high";
 export type CsimState = "running" | "passed" | "failed";
-export type SimulationState = "running" | "done" | "deadlock" | "failed";
+export type SimulationState = "running" | "done" | "refuted" | "failed";
 
 export interface Page<T> {
   items: T[];
@@ -282,8 +282,8 @@ export interface Flag {
 export interface SimulationSummary {
   state: BuildState;
   latency_us: number | null;
-  /** Why it deadlocks, in words. */
-  deadlock: string | null;
+  /** Why it refutes the design, in words. */
+  refuted: string | null;
 }
 
 export interface DesignSummary {
