@@ -223,6 +223,9 @@ def test_what_a_refuted_design_had_beaten_is_promoted_in_its_place(
     run_all(farm, exploration)
     flow.advance(farm, exploration.id)
     assert state_of(farm, exploration) == "verifying"
+    verified = {b.design_id for b in builds_of(farm, exploration, "csim")}
+    assert extra in verified
+    assert ids[3] not in verified
 
 
 @pytest.mark.parametrize("what", REFUTED)
