@@ -123,7 +123,9 @@ WHOLE = (
 # Parameters stay on the chip as far as they fit.
 _RESIDENT = Knobs(default_tile_size=64, stream_width=2048, multiplier="dsp_packed", weights="resident")
 _LITTLE = replace(_RESIDENT, hbm_channels=8, unrolling="worth")
+_IN_PARTS = replace(_LITTLE, hbm_channels=1, weights="streamed", fusion_budget=1 << 20)
 _SHARED = replace(_LITTLE, default_tile_size=128, engines="shared", loads="joint")
+_EACH_PORT = replace(_JOINT, overall_unroll=8192, order="reduction-outer", hbm_channels=32, prefetch_kib=4096)
 # Designs that a search evaluates first. The paper's heuristics with a growing unroll target, and streams and ports that
 # widen with it (or they would be the limit), span the front from its small end to its fast end within a dozen trials.
 _SEEDS = (
@@ -148,6 +150,9 @@ _SEEDS = (
     # What a layer's weights load while its lanes rest; then twice as many lanes, of which each takes half as long.
     replace(_JOINT, overall_unroll=8192, hbm_channels=8, multiplier="dsp_packed", prefetch_kib=8192),
     replace(_JOINT, overall_unroll=8192, hbm_channels=16, multiplier="dsp_packed", prefetch_kib=8192),
+    # A port for each slice of as many lanes; and of less energy, which products in the fabric take.
+    replace(_EACH_PORT, multiplier="dsp_packed"),
+    replace(_EACH_PORT, multiplier="fabric", slices=2),
     *WHOLE,
 )
 # And where the time of a prompt is an objective: rows of it side by side, at copies of an engine that ports keep busy,
@@ -183,6 +188,9 @@ _LITTLE_AREA = (
     replace(_LITTLE, default_tile_size=8, overall_unroll=2048),
     replace(_LITTLE, default_tile_size=8, overall_unroll=2048, order="reduction-outer"),
     replace(_LITTLE, default_tile_size=32, overall_unroll=8192),
+    # Of long prompts even that is much, but for kernels that hold little each.
+    replace(_IN_PARTS, default_tile_size=4, overall_unroll=256),
+    replace(_IN_PARTS, default_tile_size=8, overall_unroll=1024),
 )
 _RESOURCES = {"area", "lut", "ff", "dsp", "bram36", "uram"}
 
