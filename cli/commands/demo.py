@@ -24,7 +24,7 @@ _REQUEST: dict[str, Any] = {
     "workload": {"phase": "token", "length": 255, "precision": "w4a8", "batch": 1, "layers": 12},
     "platform": "u55c",
     "budget": 250,
-    "seed": 7,
+    "seed": 0,
     "sampler": "front",
     "objectives": ["latency", "area"],  # what makes it fast saves energy too, for weights come from memory all the same
     "simulate": 3,  # the fastest, the smallest and the knee
