@@ -77,6 +77,7 @@ def test_an_upgrade_seals_what_was_stored_as_it_is(tmp_path: Path) -> None:
         connection.execute("ALTER TABLE designs DROP COLUMN accelerator")
         connection.execute("ALTER TABLE designs DROP COLUMN objectives")
         connection.execute("ALTER TABLE workloads DROP COLUMN ports")
+        connection.execute("ALTER TABLE designs RENAME COLUMN refuted TO deadlock")
         connection.execute("UPDATE alembic_version SET version_num = '0006'")
         columns = "id, name, cron, zone, misfire, matrix, options, enabled, created_at"
         connection.execute(f"INSERT INTO sweeps ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, '2026-01-01')", row)
