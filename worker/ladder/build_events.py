@@ -4,8 +4,9 @@ from typing import Any, Literal
 
 from sqlalchemy.orm import Session
 
-from db.models import Build, Design
+from db.models import OPEN_STATES, Build, Design
 from db.repositories import designs
+from db.repositories.overview import StageState
 from dse.promote import relative_error
 from worker.farm import Farm
 
@@ -30,22 +31,22 @@ def emit_build(farm: Farm, session: Session, build: Build) -> None:
 def _simulated(build: Build, design: Design) -> dict[str, Any]:
     return {
         "id": design.id,
-        "state": simulation_word(build, design),
+        "state": simulation_word(build, design.refuted is not None),
         "latency_us": design.simulated_us,
         "estimate_error": estimate_error(design),
         "refuted": design.refuted,
     }
 
 
-def simulation_word(build: Build | None, design: Design) -> Simulation | None:
+def simulation_word(build: Build | StageState | None, refuted: bool) -> Simulation | None:
     """One word for how a design stands at fidelity `simulate`; a cancelled simulation counts as none."""
     if build is None or build.state == "cancelled":
         return None
-    if build.state in ("queued", "running"):
+    if build.state in OPEN_STATES:
         return "running"
     if build.state == "done":
         return "done"
-    return "failed" if design.refuted is None else "refuted"
+    return "refuted" if refuted else "failed"
 
 
 def estimate_error(design: Design) -> float | None:

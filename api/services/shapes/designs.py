@@ -12,7 +12,7 @@ from compiler.metrics import Fidelity
 from db import models
 from db.repositories.overview import Newest, StageState
 from dse.promote import relative_error
-from worker.ladder.build_events import Simulation, estimate_error
+from worker.ladder.build_events import estimate_error
 
 _RANK = {fidelity: rank for rank, fidelity in enumerate(Fidelity)}
 
@@ -57,17 +57,6 @@ def csim_word(stage: StageState | None) -> Csim | None:
     if stage.state in models.OPEN_STATES:
         return "running"
     return "passed" if stage.passed else "failed"
-
-
-def simulation_word(stage: StageState | None, refuted: bool) -> Simulation | None:
-    """Like `worker.ladder.build_events.simulation_word`, for a point of the scatter."""
-    if stage is None or stage.state == "cancelled":
-        return None
-    if stage.state in models.OPEN_STATES:
-        return "running"
-    if stage.state == "done":
-        return "done"
-    return "refuted" if refuted else "failed"
 
 
 def _worst_error(verdict: dict[str, Any]) -> float | None:

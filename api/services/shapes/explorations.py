@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from api.schemas import explorations as replies
 from api.services.shapes.catalog import model_ref, workload_shape
-from api.services.shapes.designs import csim_word, simulation_word
+from api.services.shapes.designs import csim_word
 from db import models
 from db.repositories.explorations import Counts
 from db.repositories.overview import OnFront, Point, StageState
@@ -13,6 +13,7 @@ from dse.groups import groups as groups_of
 from dse.objectives import LATENCY, OBJECTIVES
 from dse.promote import ErrorDistribution, Rated
 from dse.promote import picks as picks_of
+from worker.ladder.build_events import simulation_word
 from worker.ladder.design_events import objective_columns
 from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
 

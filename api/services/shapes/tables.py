@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from api.schemas.designs import DesignTable, TableColumn
-from api.services.shapes.designs import csim_word, simulation_word
+from api.services.shapes.designs import csim_word
 from compiler.metrics import Fidelity
 from db.repositories.overview import StageState
 from db.repositories.tables import DesignRow, MetricKind
 from dse.objectives import OBJECTIVES
+from worker.ladder.build_events import simulation_word
 
 _ESTIMATE = Fidelity.ESTIMATE.value
 # A number of resources is told from its share of the budget; what is no unit but repeats the name is left out.
