@@ -91,15 +91,12 @@ def _levels(graph: LinalgGraph, designs: dict[str, EvaluatedDesign]) -> Table:
     table, platform = Table("design", "level as usual", *COLUMNS, title="levels"), load_platform("u55c")
     space = DesignSpace(graph, platform)
     for name, design in designs.items():
+        table.add_row(name, "none", *_row(design.evaluation))
         known = space.params_of(design.knobs)
         assert known is not None, "it was found there"
         for level in LEVELS:
             changed = space.knobs_of(known | usual_of(space, level))
-            table.add_row(
-                name,
-                level if LEVELS[level] else "none",
-                *_row(judged(evaluate(graph, changed, platform), graph, platform)),
-            )
+            table.add_row(name, level, *_row(judged(evaluate(graph, changed, platform), graph, platform)))
     return table
 
 

@@ -37,8 +37,8 @@ from compiler.platforms.platform import Platform, load_platform
 from dse.space import Choice, DesignSpace
 
 ALL = "all"
+"""No level."""
 LEVELS = {
-    ALL: (),
     "tiling": ("tile", "unroll", "order", "padding", "unrolling"),
     "fusion": ("fusion_plan", "fusion_budget", "converters", "kernel"),
     "cuts": ("kernel",),
@@ -51,10 +51,10 @@ LEVELS = {
 
 
 def usual_of(space: DesignSpace, level: str) -> dict[str, Choice]:
-    """The usual value of each knob of a level."""
+    """The usual value of each knob of a level, of `ALL` none."""
     usual = space.params_of(Knobs())
     assert usual is not None, "of every space"
-    return {name: value for name, value in usual.items() if name.rpartition(".")[2] in LEVELS[level]}
+    return {name: value for name, value in usual.items() if name.rpartition(".")[2] in LEVELS.get(level, ())}
 
 
 class Without(DesignSpace):
@@ -75,7 +75,7 @@ class Without(DesignSpace):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_search_arguments(parser, nargs="+")
-    parser.add_argument("--without", nargs="+", choices=[*LEVELS][1:], default=[*LEVELS][1:])
+    parser.add_argument("--without", nargs="+", choices=LEVELS, default=[*LEVELS])
     parser.add_argument("--budget", type=int, default=300)
     parser.add_argument("--seeds", type=int, default=3, help="how many, from 0 (default: %(default)s)")
     args = parser.parse_args()
