@@ -93,7 +93,8 @@ def _dealt(order: LoopOrder) -> dict[str, tuple[Unroll, int]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("engines", "rows", "lanes"), [("own", 1, 256), ("shared", 1, 16), ("shared", 4, 256)])
+@pytest.mark.parametrize("lanes", [16, 256])
+@pytest.mark.parametrize(("engines", "rows"), [("own", 1), ("shared", 1), ("shared", 4)])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_lanes_go_where_a_slow_rule_puts_them(name: str, engines: Engines, rows: int, lanes: int) -> None:
     graph = GRAPHS[name]
