@@ -10,6 +10,7 @@ by them: 16 * high + low, with low from -8 to 7, each with its own scale. So the
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
 import torch
@@ -43,6 +44,14 @@ class QuantisedWeight:
     integers: Tensor
     scales: Tensor
     bits: int
+
+    @cached_property
+    def floats(self) -> Tensor:
+        """The same integers as f32, which multiplies them exactly as long as sums stay below 2^24: of 1,040 products
+        of 8 bits, and groups are of 128 at most. A CPU is some fifty times as fast at that as at integers.
+        """
+        groups, size = self.integers.shape[:2]
+        return self.integers.reshape(groups, size, -1).to(torch.float32)
 
 
 def quantise_weight(weight: Tensor, size: int, bits: int, top: int | None = None) -> QuantisedWeight:
@@ -100,6 +109,7 @@ class IntegerProduct(nn.Module):
 
     def __init__(self, weight: QuantisedWeight, activation_scale: float, bias: nn.Parameter | None) -> None:
         super().__init__()
+        self.rounded = weight
         self.register_buffer("weight", weight.integers)
         self.register_buffer("weight_scale", weight.scales * torch.tensor(activation_scale, dtype=torch.float32))
         self.bits = weight.bits
@@ -112,7 +122,10 @@ class IntegerProduct(nn.Module):
         """`rows` [1, rows, inputs] int8; f32 [1, rows, outputs]."""
         groups, size, *digits, outputs = self.weight.shape
         grouped = rows.view(-1, groups, size).transpose(0, 1)
-        products = torch.bmm(grouped.to(torch.int32), self.weight.view(groups, size, -1).to(torch.int32))
+        if torch.compiler.is_exporting():
+            products = torch.bmm(grouped.to(torch.int32), self.weight.view(groups, size, -1).to(torch.int32))
+        else:
+            products = torch.bmm(grouped.to(torch.float32), self.rounded.floats)
         accumulators = products.view(groups, -1, *digits, outputs).permute(2, 0, 1, 3) if digits else products
         y = self.dequantise(accumulators, self.weight_scale)
         return (y if self.bias is None else y + self.bias).view(1, -1, y.shape[-1])

@@ -71,6 +71,24 @@ def test_products_with_digits_are_those_with_weights_of_eight_bits() -> None:
     torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-5)
 
 
+@pytest.mark.parametrize("digits", [False, True])
+def test_what_runs_in_floats_is_what_is_exported_in_integers(digits: bool) -> None:
+    """With the largest sums that there are: a group of 128 whose weights and rows are all the largest."""
+    import torch
+
+    from compiler.frontend.quantise import IntegerProduct, quantise_in_digits, quantise_weight
+
+    drawing = torch.Generator().manual_seed(0)
+    weight, rows = torch.randn(256, 5, generator=drawing), torch.randint(-127, 128, (1, 3, 256), generator=drawing)
+    weight[:128, 1], rows[:, 2] = 4.0, 127
+    product = IntegerProduct(quantise_in_digits(weight, 128) if digits else quantise_weight(weight, 128, 8), 0.03, None)
+    rows = rows.to(torch.int8)
+    program = torch.export.export(product, (rows,))
+    (bmm,) = (node for node in program.graph.nodes if "bmm" in str(node.target))
+    assert {argument.meta["val"].dtype for argument in bmm.args} == {torch.int32}
+    assert torch.equal(program.module()(rows), product(rows))
+
+
 def test_activations_round_half_to_even_and_clamp() -> None:
     import torch
 
