@@ -62,17 +62,20 @@ def in_other_ways(network: LanguageModel) -> Iterator[None]:
             tensor.copy_(whole)
 
 
-def is_decided(network: LanguageModel, request: NetworkRequest) -> bool:
-    """Whether each token is `MARGIN` ahead of the second, and all are the same in each of these ways. They are not of
-    most prompts, and the first tokens are mostly enough to see that.
+def doubt(network: LanguageModel, request: NetworkRequest) -> str | None:
+    """The first token that is not `MARGIN` ahead of the second, or is another one in one of these ways; None where all
+    are decided. They are not of most prompts, and the first tokens are mostly enough to see that.
     """
     least, tokens = MARGIN * tolerance_of(request), list[int]()
     for said in says(network, request):
         if said.margin < least:
-            return False
+            return f"token {len(tokens) + 1} is {said.margin:.1g} ahead, {least:.2g} asked for"
         tokens.append(said.token)
     told = np.array(tokens)
-    return all(np.array_equal(at_once(network, request, told), told) for _ in in_other_ways(network))
+    for way, _ in enumerate(in_other_ways(network), 1):
+        if len(other := np.flatnonzero(at_once(network, request, told) != told)):
+            return f"token {other[0] + 1} is another one in way {way} of {WAYS}"
+    return None
 
 
 def at_once(network: LanguageModel, request: NetworkRequest, said: NDArray[np.int64]) -> NDArray[np.int64]:

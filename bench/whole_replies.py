@@ -33,7 +33,7 @@ from rich.table import Table
 
 from bench.board_limit.planned import FAMILIES
 from bench.board_limit.planned import KNOBS as FAST
-from bench.undecided import for_each, in_its_text, is_decided
+from bench.undecided import doubt, for_each, in_its_text
 from bench.workload import NamedKnobs, bundle_cache
 from compiler.design_dir import OnStage
 from compiler.frontend.models.config import resolve_model
@@ -75,8 +75,10 @@ def decided(
         kept.write_text(json.dumps(before))
         options, request = drawn[before], request_of(source, drawn[before])
         say(f"asking PyTorch for {model}, {case}: prompt {before + 1} of at most {MOST_DRAWN}")
-        if is_decided(asked_about(request), request):
+        why = doubt(asked_about(request), request)
+        if why is None:
             return options, before
+        say(f"undecided: {why}")
     raise SystemExit(f"{model}, {case}: PyTorch is undecided about each of {MOST_DRAWN} prompts; try another --seed")
 
 

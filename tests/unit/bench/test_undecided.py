@@ -75,9 +75,9 @@ def test_what_it_says_in_one_go_is_what_it_says_token_by_token(tmp_path: Path) -
 @pytest.mark.parametrize("number", [0, 3])
 def test_one_token_that_would_be_another_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     from bench import undecided
-    from bench.undecided import at_once, is_decided
+    from bench.undecided import at_once, doubt
 
-    assert is_decided(built(tmp_path, REQUEST), REQUEST)
+    assert doubt(built(tmp_path, REQUEST), REQUEST) is None
 
     def other(*asked: Any) -> Any:
         tokens = at_once(*asked)
@@ -85,7 +85,7 @@ def test_one_token_that_would_be_another_is_found(tmp_path: Path, monkeypatch: p
         return tokens
 
     monkeypatch.setattr(undecided, "at_once", other)
-    assert not is_decided(built(tmp_path, REQUEST), REQUEST)
+    assert doubt(built(tmp_path, REQUEST), REQUEST) == f"token {number + 1} is another one in way 1 of 8"
 
 
 @pytest.mark.parametrize("number", [0, 3])
@@ -106,7 +106,8 @@ def test_a_token_that_is_hardly_ahead_is_undecided(
             yield said._replace(margin=least * 0.9) if len(asked) == number + 1 else said
 
     monkeypatch.setattr(undecided, "says", close)
-    assert not undecided.is_decided(network, REQUEST)
+    found = undecided.doubt(network, REQUEST)
+    assert found is not None and found.startswith(f"token {number + 1} is {least * 0.9:.1g} ahead, {least:.2g} asked")
     assert len(asked) == number + 1
 
 
