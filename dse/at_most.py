@@ -1,10 +1,11 @@
 """What a designer wants a design to use at most, where the board offers more, and take at most."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from compiler.errors import InvalidInputError, Violation
+from compiler.metrics import Metric
 from compiler.platforms.platform import Budget, Platform
 from dse.objectives import OBJECTIVES
 
@@ -48,6 +49,11 @@ def amounts(at_most: Mapping[str, float], platform: Platform) -> dict[str, float
     return found
 
 
+def resources(at_most: Mapping[str, float], platform: Platform) -> dict[str, float]:
+    """The `amounts` of what the board has, which are known better once FIFOs are certified."""
+    return {name: most for name, most in amounts(at_most, platform).items() if name in RESOURCES}
+
+
 def _on_one_die(platform: Platform) -> dict[str, float]:
     """What holds on the die that has the HBM."""
     home = next(slr for slr in platform.dies.slrs if slr.hbm)
@@ -55,14 +61,19 @@ def _on_one_die(platform: Platform) -> dict[str, float]:
 
 
 def bounded(found: "Evaluation", most: Mapping[str, float]) -> "Evaluation":
-    """The evaluation with a violation for each of these `amounts` that it exceeds, in place of one of the board's that
-    allows more. A design that can not be built stays as it is.
+    """The evaluation with what it `exceeded` of these `amounts`. A design that can not be built stays as it is."""
+    return replace(found, violations=exceeded(found.metrics, found.violations, most)) if most else found
+
+
+def exceeded(
+    metrics: Sequence[Metric], violations: Sequence[Violation], most: Mapping[str, float]
+) -> tuple[Violation, ...]:
+    """The violations, with one for each of these `amounts` that the metrics exceed, in place of one of the board's that
+    allows more.
     """
-    if not most:
-        return found
-    used = {metric.name: metric.value for metric in found.metrics}
-    known = {violation.resource: violation for violation in found.violations}
+    used = {metric.name: metric.value for metric in metrics}
+    known = {violation.resource: violation for violation in violations}
     for name, bound in most.items():
         if used.get(name, 0.0) > bound and (name not in known or bound < known[name].bound):
             known[name] = Violation(name, used[name], bound)
-    return replace(found, violations=tuple(known.values()))
+    return tuple(known.values())

@@ -9,6 +9,7 @@ from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 from db import models
 from db.repositories import designs
+from dse import at_most
 from worker.farm import Farm
 from worker.ladder.platforms import platform_of
 from worker.stages.context import JobContext
@@ -46,11 +47,13 @@ def compile_into_scratch(farm: Farm, stages: Stages, job: JobContext, subject: S
 def time_into_scratch(
     farm: Farm, stages: Stages, job: JobContext, subject: Subject
 ) -> tuple[Path, tuple[Violation, ...]]:
-    """What a simulation reads of the design directory, and the budgets that the design exceeds with certified FIFOs.
-    Raises MillraceError, StoreError.
+    """What a simulation reads of the design directory, and the budgets that the design exceeds with certified FIFOs,
+    those among them that were asked for. Raises MillraceError, StoreError.
     """
     out = job.scratch / "design"
-    return out, stages.time(*_arguments(farm, stages, job, subject), out, job.log)
+    found = stages.time(*_arguments(farm, stages, job, subject), out, job.log)
+    asked: dict[str, float] = subject.exploration.options.get("at_most") or {}
+    return out, at_most.exceeded(found.metrics, found.violations, at_most.resources(asked, subject.platform))
 
 
 def _arguments(farm: Farm, stages: Stages, job: JobContext, subject: Subject) -> "tuple[Bundle, Knobs, Platform]":

@@ -40,6 +40,14 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
+class Certified:
+    """Estimates of one design with certified FIFOs, as it is placed, and the budgets that it then exceeds."""
+
+    metrics: tuple[Metric, ...]
+    violations: tuple[Violation, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Simulated:
     """What the timing simulator found of one design: `metrics` have fidelity `simulate`, `document` is the content of
     `simulation.json`. With a `deadlock`, which it explains in words, cycles and latency are those until it.
@@ -114,11 +122,12 @@ class Stages:
 
         compile_design(bundle, knobs, platform, out, say)
 
-    def time(self, bundle: Bundle, knobs: Knobs, platform: Platform, out: Path, say: Progress) -> tuple[Violation, ...]:
-        """Write of a design directory what `simulate` reads; the budgets that it exceeds with certified FIFOs."""
+    def time(self, bundle: Bundle, knobs: Knobs, platform: Platform, out: Path, say: Progress) -> Certified:
+        """Write of a design directory what `simulate` reads."""
         from compiler.pipeline import time_design
 
-        return time_design(bundle, knobs, platform, out, say).violations
+        found = time_design(bundle, knobs, platform, out, say)
+        return Certified(found.metrics, found.violations)
 
     def simulate(self, design: Path) -> Simulated:
         """Run the timing of a design directory, and that of a reply where it makes such."""

@@ -106,8 +106,8 @@ def test_a_token_that_is_hardly_ahead_is_undecided(
             yield said._replace(margin=least * 0.9) if len(asked) == number + 1 else said
 
     monkeypatch.setattr(undecided, "says", close)
-    found = undecided.doubt(network, REQUEST)
-    assert found is not None and found.startswith(f"token {number + 1} is {least * 0.9:.1g} ahead, {least:.2g} asked")
+    said = f"token {number + 1} is {least * 0.9:.1g} ahead, {least:.2g} asked for"
+    assert undecided.doubt(network, REQUEST) == said
     assert len(asked) == number + 1
 
 

@@ -155,6 +155,17 @@ def test_refuted_design_leaves_the_front_and_the_next_ones_follow(
     assert [e["state"] for e in told(farm, exploration, "simulated") if e["id"] == ids[0]] == ["refuted"]
 
 
+def test_what_was_asked_for_at_most_is_asked_of_a_design_with_certified_fifos(
+    farm: Farm, exploration: Exploration, ids: list[str]
+) -> None:
+    """Of its resources, DSPs here, 5,120 and half as many; latency is bounded by estimate, as the search did."""
+    set_options(farm, exploration, calibration=0, at_most={"dsp": 40, "latency": 1e-3})
+    run_all(farm, exploration)
+    with farm.database.read() as session:
+        refuted = [designs.get(session, each).refuted for each in ids[:4]]
+    assert refuted == [None, None, None, "with certified FIFOs: dsp 5,120 of 3,608"]
+
+
 @pytest.mark.parametrize("what", REFUTED)
 def test_what_is_mended_brings_the_design_back(
     farm: Farm, exploration: Exploration, ids: list[str], monkeypatch: pytest.MonkeyPatch, what: str
