@@ -17,6 +17,7 @@ follow what is chance.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -300,7 +301,8 @@ def _behind(values: Matrix, front: Matrix) -> Matrix:
     """By how much each point would have to be better in all objectives to be on the front; negative where it is before
     it.
     """
-    return np.max(np.min(values[..., None, :] - front, axis=-1), axis=-1)
+    each = [values[..., None, number] - front[:, number] for number in range(front.shape[1])]
+    return np.max(reduce(np.minimum, each), axis=-1)
 
 
 def _with_last(order: npt.NDArray[np.int64], count: int) -> list[int]:
