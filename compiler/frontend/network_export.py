@@ -21,7 +21,7 @@ from compiler.frontend.models.gpt2_config import Gpt2Config
 from compiler.frontend.models.inputs import block_inputs, network_tables
 from compiler.frontend.models.language_model import LanguageModel
 from compiler.frontend.network_request import NetworkRequest
-from compiler.frontend.quantise import WeightOf, linear_weight
+from compiler.frontend.quantise import WeightOf, in_floats, linear_weight
 from compiler.frontend.quantise_attention import in_precision
 from compiler.frontend.torch_types import tensor_of
 from compiler.frontend.weights import fill_from_checkpoint, fill_seeded
@@ -91,6 +91,7 @@ def float_model(source: ModelSource, layers: int) -> Prefill:
 def quantised_for(model: Prefill, request: NetworkRequest, weight_of: WeightOf = linear_weight) -> Prefill:
     """The model itself, in the precision that is asked for."""
     in_precision(model, (torch.tensor(request.prompt),), request.precision, weight_of)
+    in_floats(model)
     return model.eval()
 
 

@@ -72,21 +72,22 @@ def test_products_with_digits_are_those_with_weights_of_eight_bits() -> None:
 
 
 @pytest.mark.parametrize("digits", [False, True])
-def test_what_runs_in_floats_is_what_is_exported_in_integers(digits: bool) -> None:
+def test_products_of_floats_are_those_of_integers(digits: bool) -> None:
     """With the largest sums that there are: a group of 128 whose weights and rows are all the largest."""
     import torch
 
-    from compiler.frontend.quantise import IntegerProduct, quantise_in_digits, quantise_weight
+    from compiler.frontend.quantise import IntegerProduct, in_floats, quantise_in_digits, quantise_weight
 
     drawing = torch.Generator().manual_seed(0)
     weight, rows = torch.randn(256, 5, generator=drawing), torch.randint(-127, 128, (1, 3, 256), generator=drawing)
     weight[:128, 1], rows[:, 2] = 4.0, 127
     product = IntegerProduct(quantise_in_digits(weight, 128) if digits else quantise_weight(weight, 128, 8), 0.03, None)
-    rows = rows.to(torch.int8)
-    program = torch.export.export(product, (rows,))
-    (bmm,) = (node for node in program.graph.nodes if "bmm" in str(node.target))
-    assert {argument.meta["val"].dtype for argument in bmm.args} == {torch.int32}
-    assert torch.equal(program.module()(rows), product(rows))
+    expected, seen = product(rows.to(torch.int8)), list[torch.dtype]()
+    product.dequantise.register_forward_pre_hook(lambda _, given: seen.append(given[0].dtype))
+    in_floats(torch.nn.Sequential(product))
+    assert torch.equal(product(rows.to(torch.int8)), expected)
+    assert seen == [torch.float32]
+    assert set(product.state_dict()) == {"weight", "weight_scale"}
 
 
 def test_activations_round_half_to_even_and_clamp() -> None:
