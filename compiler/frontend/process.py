@@ -25,7 +25,7 @@ from compiler.options import Workload
 TIMEOUT_SECONDS = 1800.0
 _TAIL_BYTES = 4000
 _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
-_KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")
+_KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "OMP_WAIT_POLICY")
 
 
 class Importer:
@@ -160,9 +160,12 @@ def _message(line: str) -> dict[str, str]:
 
 
 def _environment(scratch: str) -> dict[str, str]:
-    """A small environment: our package, a private scratch folder, and hubs told that there is no network."""
+    """A small environment: our package, a private scratch folder, and hubs told that there is no network. PyTorch's
+    threads sleep while they wait for one another, which beside other processes they would do for long.
+    """
     kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
     return {
+        "OMP_WAIT_POLICY": "passive",
         **kept,
         "PYTHONPATH": str(Path(compiler.__path__[0]).parent),
         "PYTHONHASHSEED": "0",

@@ -18,7 +18,7 @@ from compiler.errors import InvalidInputError, MillraceError, ToolError
 from compiler.frontend.bundle import bundle_key, import_model, load_bundle
 from compiler.frontend.models.config import ModelSource, resolve_model
 from compiler.frontend.models.gpt2_config import Gpt2Config
-from compiler.frontend.process import importing, run_worker
+from compiler.frontend.process import _environment, importing, run_worker
 from compiler.options import Workload
 
 WORKLOAD = Workload("tiny", "decode", 4, "f32")
@@ -159,6 +159,16 @@ def test_timeout(model: Path, tmp_path: Path) -> None:
     with pytest.raises(ToolError, match=r"took longer than 0\.2 s; use fewer layers"):
         run_worker(resolve_model(model), WORKLOAD, tmp_path, timeout=0.2)
     assert workers() == []
+
+
+@pytest.mark.parametrize(("given", "passed_on"), [(None, "passive"), ("active", "active")])
+def test_threads_of_the_worker_sleep_while_they_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str | None, passed_on: str
+) -> None:
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    if given is not None:
+        monkeypatch.setenv("OMP_WAIT_POLICY", given)
+    assert _environment(str(tmp_path))["OMP_WAIT_POLICY"] == passed_on
 
 
 def test_worker_that_cannot_write_says_so(model: Path, tmp_path: Path) -> None:
