@@ -214,8 +214,8 @@ def quantised(
 
 def in_floats(network: nn.Module) -> None:
     """Have a quantised network that is only run multiply its integers as f32, which is exact as long as sums stay below
-    2^24: of 1,040 products of 8 bits, and groups are of `GROUP_SIZE` at most. A CPU is some fifty times as fast at that
-    as at integers; it takes four bytes a weight more.
+    2^24: of 1,040 products of 8 bits, and groups are of `GROUP_SIZE` at most. A CPU is five to ten times as fast at
+    that as at integers; it takes four bytes a weight more.
     """
     for product in modules_of(network, IntegerProduct).values():
         product.multiply_floats()
