@@ -521,7 +521,8 @@ def _new_build(exploration_id: str, design: Design, stage: str) -> Json:
 
 def simulation_of(design: Design) -> Json:
     """What the simulator said, in short."""
-    latency = design.simulated_us if design.is_simulated else None
+    ended = design.simulation in ("done", "refuted") and design.refuted != DEADLOCK["text"]
+    latency = design.simulated_us if ended else None
     return {
         "latency_us": latency,
         "estimate_error": latency and design.latency_us / latency - 1,

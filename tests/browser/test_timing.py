@@ -5,6 +5,7 @@ import re
 import pytest
 from conftest import Service
 from fake_api import Design
+from fake_simulation import DEADLOCK
 from playwright.sync_api import Page, expect
 from walk import chart, check_timing, front_pixels, wait_for_front
 
@@ -85,6 +86,9 @@ def test_a_deadlock_is_explained(page: Page, service: Service) -> None:
     expect(note).to_contain_text("It runs with long_h0 64 deep instead of 2.")
     steps = note.get_by_role("listitem")
     expect(steps).to_have_text(["fork_h0waits for room in long_h0", "join_h0waits for a token in short_h0"])
+    expect(note).to_contain_text(DEADLOCK["text"])
+    expect(page.get_by_test_id("refuted")).to_have_text("Refuted by its simulationIt deadlocks: who waits for whom")
+    expect(page.get_by_test_id("refuted").get_by_role("link")).to_have_attribute("href", "#timing")
     expect(page.get_by_text("refuted", exact=True)).to_be_visible()
 
 

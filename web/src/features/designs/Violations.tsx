@@ -2,13 +2,26 @@ import { label } from "@/features/designs/metrics";
 import type { Design } from "@/lib/api/types";
 import { number, percent } from "@/lib/format";
 
-/** Why the design can not be built, the budgets of the board that it exceeds and by how much, or what refutes it. */
+/**
+ * Why the design can not be built, the budgets of the board that it exceeds and by how much, or what refutes it. Who
+ * waits for whom in one that deadlocks stands under Timing.
+ */
 export function Violations({ design: { violations, reason, simulation } }: { design: Design }) {
-  if (!violations.length && !reason) return simulation?.refuted ? <Refuted why={simulation.refuted} /> : null;
+  const why = reason ?? (violations.length ? null : simulation?.refuted);
+  if (!violations.length && !why) return null;
+  const refuted = !violations.length && !reason;
   return (
-    <div className="note note-bad" data-testid="violations">
-      <strong>{violations.length ? "Does not fit the board" : "Can not be built"}</strong>
-      {reason && <p className="pre">{reason}</p>}
+    <div className="note note-bad" data-testid={refuted ? "refuted" : "violations"}>
+      <strong>
+        {refuted ? "Refuted by its simulation" : violations.length ? "Does not fit the board" : "Can not be built"}
+      </strong>
+      {refuted && simulation?.latency_us === null ? (
+        <p>
+          It deadlocks: <a href="#timing">who waits for whom</a>
+        </p>
+      ) : (
+        why && <p className="pre">{why}</p>
+      )}
       <ul>
         {violations.map((v) => (
           <li key={v.resource} className="num">
@@ -17,15 +30,6 @@ export function Violations({ design: { violations, reason, simulation } }: { des
           </li>
         ))}
       </ul>
-    </div>
-  );
-}
-
-function Refuted({ why }: { why: string }) {
-  return (
-    <div className="note note-bad" data-testid="refuted">
-      <strong>Refuted by its simulation</strong>
-      <p className="pre">{why}</p>
     </div>
   );
 }
