@@ -1,5 +1,6 @@
-"""What tells one accelerator from another: the content of `dataflow.json` without the name of its network and without
-why a FIFO has its depth. Knobs are not in it: different ones may give the same accelerator.
+"""What tells one accelerator from another: the content of `dataflow.json` without the name of its network, without why
+a FIFO has its depth, and without what a converter must hold at least, which follows from the rest. Knobs are not in it:
+different ones may give the same accelerator.
 
 Most of those are one design already before its FIFOs have depths; a `plan_digest` tells so for less.
 """
@@ -34,7 +35,7 @@ def accelerator_digest(tasks: TaskGraph) -> str:
 
 @lru_cache(maxsize=16384)  # with one other knob most tasks are the same
 def _task_digest(task: Task) -> bytes:
-    return _digest(task_json(task))
+    return _digest(task_json(task, with_least=False))
 
 
 @lru_cache(maxsize=16384)
