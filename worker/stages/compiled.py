@@ -47,8 +47,8 @@ def compile_into_scratch(farm: Farm, stages: Stages, job: JobContext, subject: S
 def time_into_scratch(
     farm: Farm, stages: Stages, job: JobContext, subject: Subject
 ) -> tuple[Path, tuple[Violation, ...]]:
-    """What a simulation reads of the design directory, and the budgets that the design exceeds with certified FIFOs,
-    those among them that were asked for. Raises MillraceError, StoreError.
+    """What a simulation reads of the design directory, and what the design exceeds with certified FIFOs, of the board's
+    budgets and of the resources that were asked for at most. Raises MillraceError, StoreError.
     """
     out = job.scratch / "design"
     found = stages.time(*_arguments(farm, stages, job, subject), out, job.log)
