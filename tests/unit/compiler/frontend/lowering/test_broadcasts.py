@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 from convolutional_models import Network
 from onnx import ModelProto
 from onnx_models import save
@@ -53,3 +54,18 @@ def test_a_product_is_as_often_there_as_what_it_reads_repeats(tmp_path: Path) ->
         np.testing.assert_allclose(made[name], expected, rtol=0, atol=1e-6)
     (product,) = (op for op in bundle.graph.ops if op.is_contraction)
     assert {*product.outputs[0].dims} - {*product.inputs[0].dims} - {*product.inputs[1].dims}
+
+
+@pytest.mark.parametrize(("group", "turned"), [(2, False), (1, True), (2, True)])
+def test_windows_are_of_what_repeats_in_another_shape_or_order_too(group: int, turned: bool, tmp_path: Path) -> None:
+    """Along a dimension without windows: channels of groups are dimensions of their own, lines become columns."""
+    net = Network(x=(1, 2, 4, 2))
+    net.stored["by"] = np.array([1, 1, 1, 2], np.float32)
+    larger = net.node("Resize", "up", net.node("Relu", "relu", "x"), "", "by")
+    read = net.node("Transpose", "turn", larger, perm=[0, 1, 3, 2]) if turned else larger
+    net.conv("point", read, 2, 4, 1, group, strides=[1, 2] if turned else [2, 1])
+    bundle = imported(net.made(1, 4, *((4, 2) if turned else (2, 4))), tmp_path)
+    made = outputs_of(bundle.graph, interpret(bundle.graph, bundle.tensors()))
+    for name, expected in bundle.expected().items():
+        np.testing.assert_allclose(made[name], expected, rtol=0, atol=1e-6)
+    assert [op.windows.repeat for op in bundle.graph.ops if op.windows is not None] == [2, 1]
