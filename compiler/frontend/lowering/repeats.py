@@ -61,9 +61,7 @@ def _windowed(module: SourceModule) -> set[int]:
     """
     found = set[int]()
     for op in reversed(module.ops):
-        if isinstance(op, Window):
-            found.add(op.source.number)
-        elif isinstance(op, Reshape) and op.result.number in found:
+        if isinstance(op, Window) or (isinstance(op, Reshape) and op.result.number in found):
             found.add(op.source.number)
         elif isinstance(op, Generic) and _is_copy(op) and op.results[0].number in found:
             found.update(source.number for source in op.inputs if isinstance(source, Tensor))
