@@ -357,9 +357,10 @@ class _Builder:
 
         one_line, one_window = op.walk.lines == 1, op.walk.windows == 1
         lines = [loop for dim in range(taps) if not (one_line and dim == op.dim) for loop in over(dim)]
-        read = Operand(view.value, _invert(view, lines, op.path))
-        if starts[op.dim] not in read.dims and not one_line:
+        if starts[op.dim] not in _invert(view, lines, op.path) and not one_line:
             raise UnsupportedError(f"the window at {op.path} slides along a dimension that is only a broadcast")
+        view = self._spread_out(view, self._atoms.flat(op.source), tuple(groups[loop] for loop in lines), op.path)
+        read = Operand(view.value, _invert(view, lines, op.path))
         left = [loop for loop in range(len(loops)) if not (one_window and loop == starts[op.dim])]
         value = self._new_value(tuple(loops[loop] for loop in left), self.draft.values[view.value].dtype)
         walk = op.walk

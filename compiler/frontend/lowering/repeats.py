@@ -46,26 +46,14 @@ def _torn(module: SourceModule) -> dict[int, _Repeated]:
     if all(repeated is None for _, repeated in found):
         return {}
     atoms = Atoms(module)
-    windowed = _windowed(module)
+    # Windows walk all that they are of: along dimensions without windows, too, nothing is read again for them.
+    windowed = {op.source.number for op in module.ops if isinstance(op, Window)}
     return {
         result.number: repeated
         for result, repeated in found
         if repeated is not None
         and (result.number in windowed or any(n > 1 and atoms.torn(result, d) for d, n in enumerate(repeated.times)))
     }
-
-
-def _windowed(module: SourceModule) -> set[int]:
-    """What windows are of, by numbers, also in another shape or order: they walk all of it, and nothing is read again
-    for them, along dimensions without windows neither.
-    """
-    found = set[int]()
-    for op in reversed(module.ops):
-        if isinstance(op, Window) or (isinstance(op, Reshape) and op.result.number in found):
-            found.add(op.source.number)
-        elif isinstance(op, Generic) and _is_copy(op) and op.results[0].number in found:
-            found.update(source.number for source in op.inputs if isinstance(source, Tensor))
-    return found
 
 
 def _results(op: SourceOp) -> tuple[Tensor, ...]:

@@ -1,5 +1,6 @@
-"""What only repeats is written out where it is a result, or one of the parts of a concatenation."""
+"""What only repeats is written out: results, parts of a concatenation, what windows are of."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,10 @@ from onnx_models import save
 from compiler.frontend.bundle import Bundle, load_bundle
 from compiler.frontend.inputs.source import FileSource, whole_network
 from compiler.frontend.interpret import interpret, outputs_of
+from compiler.options import Knobs
+from compiler.pipeline import compile_design
+from compiler.platforms.platform import load_platform
+from compiler.proof.csim import csim
 
 
 def imported(net: ModelProto, folder: Path) -> Bundle:
@@ -56,16 +61,45 @@ def test_a_product_is_as_often_there_as_what_it_reads_repeats(tmp_path: Path) ->
     assert {*product.outputs[0].dims} - {*product.inputs[0].dims} - {*product.inputs[1].dims}
 
 
-@pytest.mark.parametrize(("group", "turned"), [(2, False), (1, True), (2, True)])
-def test_windows_are_of_what_repeats_in_another_shape_or_order_too(group: int, turned: bool, tmp_path: Path) -> None:
-    """Along a dimension without windows: channels of groups are dimensions of their own, lines become columns."""
-    net = Network(x=(1, 2, 4, 2))
+def _larger(net: Network) -> str:
+    """Each column of two channels twice."""
     net.stored["by"] = np.array([1, 1, 1, 2], np.float32)
-    larger = net.node("Resize", "up", net.node("Relu", "relu", "x"), "", "by")
-    read = net.node("Transpose", "turn", larger, perm=[0, 1, 3, 2]) if turned else larger
-    net.conv("point", read, 2, 4, 1, group, strides=[1, 2] if turned else [2, 1])
-    bundle = imported(net.made(1, 4, *((4, 2) if turned else (2, 4))), tmp_path)
+    return net.node("Resize", "up", net.node("Relu", "relu", "x"), "", "by")
+
+
+def of_groups() -> ModelProto:
+    net = Network(x=(1, 2, 4, 2))
+    net.conv("point", _larger(net), 2, 4, 1, 2, strides=[2, 1])
+    return net.made(1, 4, 2, 4)
+
+
+def turned() -> ModelProto:
+    net = Network(x=(1, 2, 4, 2))
+    net.conv("point", net.node("Transpose", "turn", _larger(net), perm=[0, 1, 3, 2]), 2, 4, 1, strides=[1, 2])
+    return net.made(1, 4, 4, 2)
+
+
+def cut() -> ModelProto:
+    net = Network(x=(1, 4, 4, 2))
+    net.stored |= {"from": np.array([0]), "to": np.array([2]), "axis": np.array([1])}
+    net.conv("point", net.node("Slice", "cut", _larger(net), "from", "to", "axis"), 2, 4, 1, strides=[2, 1])
+    return net.made(1, 4, 2, 4)
+
+
+def wide() -> ModelProto:
+    """A channel twice, without a reshape."""
+    net = Network(x=(1, 1, 4, 4))
+    net.stored["shape"] = np.array([1, 2, 4, 4])
+    net.conv("around", net.node("Expand", "wide", net.node("Relu", "relu", "x"), "shape"), 2, 4, 3)
+    return net.made(1, 4, 4, 4)
+
+
+@pytest.mark.parametrize("net", [of_groups, turned, cut, wide])
+def test_windows_are_of_what_repeats_along_another_dimension(net: Callable[[], ModelProto], tmp_path: Path) -> None:
+    bundle = imported(net(), tmp_path)
     made = outputs_of(bundle.graph, interpret(bundle.graph, bundle.tensors()))
     for name, expected in bundle.expected().items():
         np.testing.assert_allclose(made[name], expected, rtol=0, atol=1e-6)
-    assert [op.windows.repeat for op in bundle.graph.ops if op.windows is not None] == [2, 1]
+    compile_design(bundle, Knobs(default_tile_size=4), load_platform("u55c"), tmp_path / "design")
+    verdict = csim(tmp_path / "design")
+    assert verdict.passed, verdict.message
