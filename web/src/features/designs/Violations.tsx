@@ -1,27 +1,14 @@
 import { label } from "@/features/designs/metrics";
-import type { Design } from "@/lib/api/types";
+import type { Design, SimulationSummary } from "@/lib/api/types";
 import { number, percent } from "@/lib/format";
 
-/**
- * Why the design can not be built, the budgets of the board that it exceeds and by how much, or what refutes it. Who
- * waits for whom in one that deadlocks stands under Timing.
- */
+/** Why the design can not be built, the budgets of the board that it exceeds and by how much, or what refutes it. */
 export function Violations({ design: { violations, reason, simulation } }: { design: Design }) {
-  const why = reason ?? (violations.length ? null : simulation?.refuted);
-  if (!violations.length && !why) return null;
-  const refuted = !violations.length && !reason;
+  if (!violations.length && !reason) return simulation?.refuted ? <Refuted simulation={simulation} /> : null;
   return (
-    <div className="note note-bad" data-testid={refuted ? "refuted" : "violations"}>
-      <strong>
-        {refuted ? "Refuted by its simulation" : violations.length ? "Does not fit the board" : "Can not be built"}
-      </strong>
-      {refuted && simulation?.latency_us === null ? (
-        <p>
-          It deadlocks: <a href="#timing">who waits for whom</a>
-        </p>
-      ) : (
-        why && <p className="pre">{why}</p>
-      )}
+    <div className="note note-bad" data-testid="violations">
+      <strong>{violations.length ? "Does not fit the board" : "Can not be built"}</strong>
+      {reason && <p className="pre">{reason}</p>}
       <ul>
         {violations.map((v) => (
           <li key={v.resource} className="num">
@@ -30,6 +17,22 @@ export function Violations({ design: { violations, reason, simulation } }: { des
           </li>
         ))}
       </ul>
+    </div>
+  );
+}
+
+/** Who waits for whom in a design that deadlocks stands under Timing. */
+function Refuted({ simulation: { refuted, latency_us } }: { simulation: SimulationSummary }) {
+  return (
+    <div className="note note-bad" data-testid="refuted">
+      <strong>Refuted by its simulation</strong>
+      {latency_us === null ? (
+        <p>
+          It deadlocks: <a href="#timing">who waits for whom</a>
+        </p>
+      ) : (
+        <p className="pre">{refuted}</p>
+      )}
     </div>
   );
 }
