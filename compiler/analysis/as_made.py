@@ -44,7 +44,7 @@ def _as_arriving(graph: LinalgGraph, op: LinalgOp, nests: Mapping[str, Nest]) ->
     or walks them in another order.
     """
     made = {o.value for o in op.inputs if o.value in graph.producer and graph.producer[o.value][0].name in nests}
-    widest = op.widest_input(made)
+    widest = graph.widest_input(op, made)
     if widest is None or len(widest.dims) < len(op.loops):
         return None
     producer, index = graph.producer[widest.value]

@@ -144,7 +144,7 @@ def _arrives(graph: LinalgGraph, op: LinalgOp, arriving: Mapping[str, Order]) ->
         if any(_is_window(graph, o) for o in op.inputs):
             return ()
         return tuple(d for o in op.inputs if graph.value[o.value].role == "param" for d in o.dims)
-    widest = op.widest_input(arriving)
+    widest = graph.widest_input(op, arriving)
     return () if widest is None else loops_of(widest, arriving[widest.value])
 
 

@@ -8,18 +8,16 @@ saves less than `LEAST_WORTH` of it.
 """
 
 import heapq
-from collections.abc import Collection, Container, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
 from compiler.analysis.boundary import carried, same_places
+from compiler.analysis.followed_products import Following, followed_products
 from compiler.analysis.growth import Growth, Unroll
 from compiler.analysis.row_parts import row_parts
-from compiler.analysis.rows import row_loops
 from compiler.graph.itensor import DTYPE_BITS
-from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
-from compiler.graph.same import Same
+from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 
@@ -53,16 +51,6 @@ def _to_the_slowest(free: Mapping[str, Unroll], total: int, most: int) -> None:
             heapq.heapreplace(heap, (-unroll.cycles, name))
         else:
             heapq.heappop(heap)
-
-
-class Following(NamedTuple):
-    """A product whose results an operation takes as they come, and what adds up parts of them between the two; `behind`
-    where it waits for all rows of a cache, but only for a part of each (`compiler.analysis.row_parts`).
-    """
-
-    product: str
-    adders: tuple[str, ...] = ()
-    behind: bool = False
 
 
 class _Coming(NamedTuple):
@@ -265,45 +253,3 @@ def loading_cycles(weights: Weights, factor: Sequence[int], word_bits: int) -> i
     """Of as many words a token as it has, with these points side by side along each loop."""
     token = prod(factor[d] for d in weights.dims)
     return -(-weights.points // token) * -(-token * weights.bits // word_bits)
-
-
-def followed_products(graph: LinalgGraph) -> Mapping[str, Following]:
-    """By operation what it follows: directly, or through what passes it on. The latest, where it has several. What also
-    waits for something else, as for the mean of a row, follows none.
-    """
-    return _followed(Same(graph))
-
-
-@lru_cache(maxsize=256)
-def _followed(same: Same[LinalgGraph]) -> Mapping[str, Following]:
-    graph, found, rows = same.value, dict[str, Following](), row_loops(same.value)
-    place = {op.name: n for n, op in enumerate(graph.ops)}
-    for op in graph.ops:
-        sources = [
-            Following(source.name) if source.is_contraction else _passed_on(graph, source, found, rows)
-            for source in graph.sources(op)
-            if not _brings_parameters(graph, source)
-        ]
-        known = [following for following in sources if following is not None]
-        if known and len(known) == len(sources) and not op.is_contraction:
-            found[op.name] = max(known, key=lambda following: (place[following.product], following.behind))
-    return found
-
-
-def _brings_parameters(graph: LinalgGraph, op: LinalgOp) -> bool:
-    """Whether all that it passes on are parameters, which are there before they are read."""
-    return op.kind == "chunk" and all(graph.value[operand.value].role == "param" for operand in op.inputs)
-
-
-def _passed_on(
-    graph: LinalgGraph, source: LinalgOp, followed: Mapping[str, Following], rows: Container[str]
-) -> Following | None:
-    """What is followed through `source`: a reduction holds a row back until it is whole, except for the parts of a
-    product that it adds up; one over rows of a cache, parts of these.
-    """
-    following = followed.get(source.name)
-    if following is None or source.reduction is None:
-        return following
-    if any(before.is_contraction for before in graph.sources(source)):
-        return following._replace(adders=(*following.adders, source.name))
-    return following._replace(behind=True) if source.name in rows else None

@@ -7,6 +7,10 @@ stop behind the rows that are there, and inside of the vocabulary, or it could n
 (`compiler.analysis.following`). A `TaskOverride` gives the order of its operation's loop groups; what follows inherits
 it.
 
+Where reductions go inside, a product whose data another one makes meanwhile walks its rows outside, then what it sums
+over, then the rest: it begins with the first of them, and holds the sums of a row instead of all that is summed. Its
+results come at the end of a row, so that the next product does not.
+
 Where reductions go outside and engines are shared, the parts of a product that its reader adds up go outside of them,
 one at a time, and are added up in that order: each result then waits for a later part only, so one adder keeps up with
 the products of all. Adders of their own wait for no others' turns: there the tile keeps as many parts as it holds.
@@ -19,12 +23,13 @@ from collections.abc import Container, Iterator, Mapping, Set
 from functools import lru_cache
 
 from compiler.analysis.choice import choice_loops
+from compiler.analysis.followed_products import followed_with
 from compiler.analysis.inner_order import told_apart
 from compiler.analysis.rows import row_loops
 from compiler.analysis.walked_together import walked_together
 from compiler.errors import InvalidInputError
 from compiler.graph.engine import adds_parts
-from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand
 from compiler.graph.same import Same
 from compiler.options import Knobs, LoopOrder
 
@@ -51,10 +56,16 @@ def _loop_orders(
     arrival: dict[str, Order] = {}  # dimensions of a value in the order in which they are walked
     parts = _parts(same)
     for op in graph.ops:
-        over_rows = op.name in rows and op.iterators[rows[op.name]] == "reduction"
-        wanted = "reduction-outer" if over_rows else "reduction-inner" if op.name in choice_loops(graph) else preferred
-        outside = added_up(graph, op) if with_parts else ()
-        order = _chosen(op, _inherited(op, arrival, parts), groups.get(op.name), wanted, outside)
+        inherited = _inherited(graph, op, arrival, parts)
+        wanted, outside = preferred, added_up(graph, op) if with_parts else ()
+        if op.name in rows and op.iterators[rows[op.name]] == "reduction":
+            wanted = "reduction-outer"
+        elif op.name in choice_loops(graph):
+            wanted = "reduction-inner"
+        elif wanted == "reduction-inner" and (data := _made_meanwhile(graph, op, orders)) is not None:
+            wanted = "reduction-outer"
+            outside = tuple(d for d in inherited if d in data.dims and op.iterators[d] == "parallel")
+        order = _chosen(op, inherited, groups.get(op.name), wanted, outside)
         orders[op.name] = order
         for out in op.outputs:
             arrival[out.value] = tuple(out.dims.index(d) for d in order if d in out.dims)
@@ -76,13 +87,33 @@ def _parts(same: Same[LinalgGraph]) -> Set[tuple[str, int]]:
     return {(name, d) for name, d in loops if classes.find(("loop", name, d)) in chunked}
 
 
+def _made_meanwhile(graph: LinalgGraph, op: LinalgOp, orders: Mapping[str, Order]) -> Operand | None:
+    """What a product with parameters reads of another one, where that gives one result after the other, and not all
+    at its end. None of what is read in windows, which hold lines back, or makes parts that are added up: those are
+    walked as they come anyway.
+    """
+    has_parameters = any(graph.value[operand.value].role == "param" for operand in op.inputs)
+    if not op.is_contraction or not has_parameters or added_up(graph, op):
+        return None
+    for data in op.inputs:
+        source = graph.producer[data.value][0] if data.value in graph.producer else None
+        following = None if source is None or source.kind == "window" else followed_with(graph, source)
+        if source is not None and following is not None and not following.adders and not following.behind:
+            makers = (graph.op[following.product], source)
+            by_turns = all(m.reduction is None or m.iterators[orders[m.name][-1]] == "reduction" for m in makers)
+            return data if by_turns else None
+    return None
+
+
 def _readers(graph: LinalgGraph, op: LinalgOp) -> Iterator[LinalgOp]:
     return (reader for out in op.outputs for reader, _ in graph.consumers[out.value])
 
 
-def _inherited(op: LinalgOp, arrival: Mapping[str, Order], parts: Container[tuple[str, int]]) -> Order:
+def _inherited(
+    graph: LinalgGraph, op: LinalgOp, arrival: Mapping[str, Order], parts: Container[tuple[str, int]]
+) -> Order:
     """The loops as the widest input arrives, then the others, those over parts last."""
-    widest = op.widest_input(arrival)
+    widest = graph.widest_input(op, arrival)
     arriving = () if widest is None else tuple(widest.dims[i] for i in arrival[widest.value])
     others = sorted(range(len(op.loops)), key=lambda d: (op.name, d) in parts)
     return tuple(dict.fromkeys((*arriving, *others)))
@@ -107,7 +138,7 @@ def added_up(graph: LinalgGraph, op: LinalgOp) -> Order:
     return tuple(found)
 
 
-def _chosen(op: LinalgOp, inherited: Order, groups: Order | None, preferred: LoopOrder, added_up: Order) -> Order:
+def _chosen(op: LinalgOp, inherited: Order, groups: Order | None, preferred: LoopOrder, outside: Order) -> Order:
     """The override's groups, each with its loops as they arrive; else all as they arrive, the reductions of a
     contraction where the knobs want them.
     """
@@ -126,4 +157,4 @@ def _chosen(op: LinalgOp, inherited: Order, groups: Order | None, preferred: Loo
     parallels = tuple(d for d in inherited if op.iterators[d] == "parallel")
     if preferred == "reduction-inner":
         return parallels + reductions
-    return tuple(dict.fromkeys((*added_up, *reductions, *parallels)))
+    return tuple(dict.fromkeys((*outside, *reductions, *parallels)))

@@ -16,8 +16,8 @@ from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
+from compiler.analysis.followed_products import followed_products
 from compiler.analysis.growth import Part, share_of
-from compiler.analysis.lanes import followed_products
 from compiler.analysis.operators import run_cycles
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp

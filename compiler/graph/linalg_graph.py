@@ -201,11 +201,6 @@ class LinalgOp:
         """Whether an input has another extent along loop `dim` than the loop: its own."""
         return self.kind in OWN_EXTENT and dim == self.axis and operand in self.inputs
 
-    def widest_input(self, among: Container[str]) -> Operand | None:
-        """That of most dimensions of those that read one of these values, the first of several."""
-        known = [operand for operand in self.inputs if operand.value in among]
-        return max(known, key=lambda operand: len(operand.dims), default=None)
-
     @cached_property
     def is_contraction(self) -> bool:
         """A matrix product in the wide sense: sums products of two streamed tensors, one of them used repeatedly."""
@@ -336,6 +331,26 @@ class LinalgGraph:
             for i, operand in enumerate(op.inputs):
                 uses[operand.value].append((op, i))
         return {name: tuple(u) for name, u in uses.items()}
+
+    @cached_property
+    def _behind(self) -> dict[str, int]:
+        """By value that is made, iterations of all that is computed one after the other for it, at most."""
+        found: dict[str, int] = {}
+        for op in self.ops:
+            before = max((found.get(operand.value, 0) for operand in op.inputs), default=0)
+            found |= dict.fromkeys((out.value for out in op.outputs), before + op.iterations)
+        return found
+
+    def widest_input(self, op: "LinalgOp", among: Container[str]) -> Operand | None:
+        """That of most dimensions of those that read one of these values. Of several the first one of a product; of
+        what takes each once the one that comes last: what waits for it waits for the others, too.
+        """
+        known = [operand for operand in op.inputs if operand.value in among]
+
+        def key(operand: Operand) -> tuple[int, int]:
+            return len(operand.dims), 0 if op.is_contraction else self._behind.get(operand.value, 0)
+
+        return max(known, key=key, default=None)
 
     def sources(self, op: "LinalgOp") -> list["LinalgOp"]:
         """Operations that make what it reads, one for each such input."""
