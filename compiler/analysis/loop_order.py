@@ -98,10 +98,9 @@ def _made_meanwhile(graph: LinalgGraph, op: LinalgOp, orders: Mapping[str, Order
     for data in op.inputs:
         source = graph.producer[data.value][0] if data.value in graph.producer else None
         following = None if source is None or source.kind == "window" else followed_with(graph, source)
-        if source is not None and following is not None and not following.adders and not following.behind:
-            makers = (graph.op[following.product], source)
-            by_turns = all(m.reduction is None or m.iterators[orders[m.name][-1]] == "reduction" for m in makers)
-            return data if by_turns else None
+        if following is not None and not following.adders and not following.behind:
+            product = graph.op[following.product]
+            return data if product.iterators[orders[product.name][-1]] == "reduction" else None
     return None
 
 

@@ -25,7 +25,7 @@ from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import LinalgGraph, Operand, Output, Value
 from compiler.graph.program import Argument, BoundLoop
 from compiler.graph.task_graph import ComputeTask, Stream, Task, TaskGraph
-from compiler.options import Knobs
+from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.network import Network
@@ -41,6 +41,7 @@ HERE = Path(__file__).parent
 Golden = Callable[[str, Path], None]
 
 PLAIN = Knobs()
+WHOLE = Knobs(overrides=(TaskOverride("op_y", order=(0, 1, 2)),))
 OUTER = Knobs(order="reduction-outer", default_tile_size=8, overall_unroll=64, multiplier="dsp")
 SINGLE = Knobs(default_tile_size=256, overall_unroll=1)
 SPLIT = Knobs(fusion_budget=0, default_tile_size=8, overall_unroll=16, hbm_channels=2)
@@ -62,7 +63,7 @@ def task_text(task: Task, tasks: TaskGraph) -> str:
     ("construct", "network", "knobs", "task"),
     [
         ("elementwise", "mlp", PLAIN, "op_g"),
-        ("contraction", "mlp", PLAIN, "op_y"),
+        ("contraction", "mlp", WHOLE, "op_y"),
         ("contraction_integer_dsp", "quantised", OUTER, "op_acc"),
         ("contraction_two_products_a_dsp", "quantised", Knobs(multiplier="dsp_packed"), "op_acc"),
         ("quantise", "quantised", PLAIN, "op_q"),
@@ -80,7 +81,7 @@ def task_text(task: Task, tasks: TaskGraph) -> str:
         ("chunk", "attention", PLAIN, "split"),
         ("concat", "attention", PLAIN, "append"),
         ("converter_ping_pong", "mlp", PLAIN, "convert_h_to_op_g_in0"),
-        ("converter_fill_then_drain", "mlp", PLAIN, "convert_g_to_op_y_in0"),
+        ("converter_fill_then_drain", "mlp", WHOLE, "convert_g_to_op_y_in0"),
         ("rom", "quantised", Knobs(weights="resident"), "load_w"),
         ("rom_single_elements", "mlp", replace(SINGLE, weights="resident"), "load_w"),
         ("load_again", "mlp", PLAIN, "load_x"),
