@@ -72,7 +72,7 @@ def _order(op: LinalgOp, wanted: Mapping[str, Order], arriving: Mapping[str, Ord
     out = op.outputs[0]
     if out.value in wanted:
         return _reductions_first(op, loops_of(out, wanted[out.value]))
-    widest = op.widest_input(arriving)
+    widest = max((o for o in op.inputs if o.value in arriving), key=lambda o: len(o.dims), default=None)
     if widest is None or op.is_contraction:
         return _reductions_first(op, ())
     return _reductions_first(op, loops_of(widest, arriving[widest.value]))

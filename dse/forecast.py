@@ -301,8 +301,11 @@ def _behind(values: Matrix, front: Matrix) -> Matrix:
     """By how much each point would have to be better in all objectives to be on the front; negative where it is before
     it.
     """
-    each = [values[..., None, number] - front[:, number] for number in range(front.shape[1])]
-    return np.max(reduce(np.minimum, each), axis=-1)
+    columns = [np.ascontiguousarray(values[..., number]) for number in range(front.shape[1])]
+    found = np.full(values.shape[:-1], -np.inf)
+    for goals in front.tolist():  # one after the other, so that what is computed stays in the processor's cache
+        found = np.maximum(found, reduce(np.minimum, map(np.subtract, columns, goals)))
+    return found
 
 
 def _with_last(order: npt.NDArray[np.int64], count: int) -> list[int]:
