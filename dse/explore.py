@@ -13,13 +13,12 @@ from functools import partial
 from time import perf_counter
 from typing import Protocol
 
-from compiler.analysis.estimate import BOUNDS
 from compiler.errors import InvalidInputError
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 from dse.archive import ParetoArchive, knee
-from dse.at_most import METRICS, amounts, bounded
+from dse.at_most import amounts, bounded
 from dse.evaluate import Evaluation, Evaluator, evaluate, judged
 from dse.objectives import DEFAULT, check_objectives
 from dse.pool import Pool, default_jobs, open_pool
@@ -188,12 +187,12 @@ class _Proposer:
         if not evaluation.priced:
             self.strategy.fail(proposal.asked)
             return
-        self.strategy.tell(proposal.asked, evaluation.objectives(self.objectives), _constraints(evaluation))
+        self.strategy.tell(proposal.asked, evaluation.objectives(self.objectives), _excess(evaluation))
 
     def tell_known(self, proposal: _Proposal, known: Evaluation) -> None:
         """That other knobs gave its accelerator before, of which this is known."""
         self.repeats += 1
-        self.strategy.repeat(proposal.asked, known.objectives(self.objectives), _constraints(known))
+        self.strategy.repeat(proposal.asked, known.objectives(self.objectives), _excess(known))
 
     def add_finished(self, design: EvaluatedDesign) -> None:
         """Teach the strategy a design of the history. One from outside the space is only never asked again."""
@@ -201,12 +200,12 @@ class _Proposer:
         if params is None or not design.evaluation.priced:
             return
         values = design.evaluation.objectives(self.objectives)
-        self.strategy.add(self.space.indices(params), values, _constraints(design.evaluation))
+        self.strategy.add(self.space.indices(params), values, _excess(design.evaluation))
 
 
-def _constraints(evaluation: Evaluation) -> dict[str, float]:
-    """Relative excess over every bound that there can be, 0 where it holds: samplers prefer the smaller sum."""
-    return dict.fromkeys((*BOUNDS, *METRICS), 0.0) | {v.resource: v.excess for v in evaluation.violations}
+def _excess(evaluation: Evaluation) -> float:
+    """Over all bounds together, relative: samplers prefer less."""
+    return sum(violation.excess for violation in evaluation.violations)
 
 
 def _first_designs(space: DesignSpace, objectives: Sequence[str], turn: Turn, rng: random.Random) -> tuple[Knobs, ...]:

@@ -35,7 +35,7 @@ class Asked:
 
 
 class Strategy(Protocol):
-    """Values are minimised; `excess` says by constraint what is over, positive where it is."""
+    """Values are minimised; `excess` is by how much bounds are exceeded, all together."""
 
     def ask(self) -> Asked: ...
 
@@ -43,17 +43,17 @@ class Strategy(Protocol):
         """These, whatever the strategy would propose."""
         ...
 
-    def tell(self, asked: Asked, values: Sequence[float], excess: Mapping[str, float]) -> None: ...
+    def tell(self, asked: Asked, values: Sequence[float], excess: float) -> None: ...
 
     def fail(self, asked: Asked) -> None:
         """Nothing came of it, or what is known."""
         ...
 
-    def repeat(self, asked: Asked, values: Sequence[float], excess: Mapping[str, float], /) -> None:
+    def repeat(self, asked: Asked, values: Sequence[float], excess: float, /) -> None:
         """Nothing new came of it: a design that is known, of which this is."""
         ...
 
-    def add(self, indices: Indices, values: Sequence[float], excess: Mapping[str, float]) -> None:
+    def add(self, indices: Indices, values: Sequence[float], excess: float) -> None:
         """A design that was found elsewhere."""
         ...
 
@@ -99,22 +99,22 @@ class _OfMoves:
         self._next += 1
         return asked
 
-    def tell(self, asked: Asked, values: Sequence[float], excess: Mapping[str, float]) -> None:
-        self._moves.learn(asked.indices, values, _sum(excess), self._open.pop(asked.number))
+    def tell(self, asked: Asked, values: Sequence[float], excess: float) -> None:
+        self._moves.learn(asked.indices, values, excess, self._open.pop(asked.number))
 
     def fail(self, asked: Asked) -> None:
         self._moves.failed(self._open.pop(asked.number))
 
-    def repeat(self, asked: Asked, values: Sequence[float], excess: Mapping[str, float]) -> None:
+    def repeat(self, asked: Asked, values: Sequence[float], excess: float) -> None:
         self.fail(asked)
         self.add(asked.indices, values, excess)
 
-    def add(self, indices: Indices, values: Sequence[float], excess: Mapping[str, float]) -> None:
-        self._moves.learn(indices, values, _sum(excess))
+    def add(self, indices: Indices, values: Sequence[float], excess: float) -> None:
+        self._moves.learn(indices, values, excess)
 
 
-def _sum(excess: Mapping[str, float]) -> float:
-    return sum(max(0.0, value) for value in excess.values())
+_EXCESS = "excess"
+"""The one constraint of a study: samplers that model each by itself take longer the more there are."""
 
 
 class _OfStudy:
@@ -139,21 +139,20 @@ class _OfStudy:
             self._study.sampler.get_trial_generation(self._study, self._study.get_trials(deepcopy=False)[-1])
         return asked
 
-    def tell(self, asked: Asked, values: Sequence[float], excess: Mapping[str, float]) -> None:
+    def tell(self, asked: Asked, values: Sequence[float], excess: float) -> None:
         trial = self._open.pop(asked.number)
-        for name, over in excess.items():
-            trial.set_constraint(name, over)
+        trial.set_constraint(_EXCESS, excess)
         self._study.tell(trial, values)
 
     def fail(self, asked: Asked) -> None:
         self._study.tell(self._open.pop(asked.number), state=TrialState.FAIL)
 
-    def repeat(self, asked: Asked, _values: Sequence[float], _excess: Mapping[str, float]) -> None:
+    def repeat(self, asked: Asked, _values: Sequence[float], _excess: float) -> None:
         self.fail(asked)  # copies of one design would take over a population
 
-    def add(self, indices: Indices, values: Sequence[float], excess: Mapping[str, float]) -> None:
+    def add(self, indices: Indices, values: Sequence[float], excess: float) -> None:
         found = create_trial(
-            params={**indices}, distributions=self._space.distributions, values=values, constraints={**excess}
+            params={**indices}, distributions=self._space.distributions, values=values, constraints={_EXCESS: excess}
         )
         self._study.add_trial(found)
 

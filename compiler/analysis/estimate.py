@@ -27,9 +27,8 @@ from compiler.platforms.platform import Platform, PowerModel
 from compiler.whole_token import Lengths, Reply, least_bytes, positions_of
 
 DIE_RESOURCES = ("lut", "ff", "dsp", "bram36", "uram")
-# Every bound that an estimate checks, by the name that its violation has; first those of `fit_dies`.
+# What `fit_dies` checks, by the name that its violation has.
 DIE_BOUNDS = (*(f"slr_{resource}" for resource in DIE_RESOURCES), "sll")
-BOUNDS = (*DIE_RESOURCES, "hbm_ports", "kernel_hbm_ports", *DIE_BOUNDS, "hbm_channel_bytes")
 
 
 @dataclass(frozen=True, slots=True)
