@@ -6,8 +6,8 @@
 
 Each kind is a list of rules, a pattern in the emitted C++ and what is written instead, of which every place is tried,
 or `--most` of them, drawn with `--seed`. Two layers of a tiny network reply twice on the simulated board: the first
-reply ends at once with a token that stands in the second prompt, at the end of its first chunk; the second chunk goes
-on in the next tile of rows.
+reply ends at once with a token that stands in the second prompt, at the end of its first chunk; a chunk, the second
+one or at engines the first one, goes on in the next tile of rows.
 Caught is what deadlocks, leaves tokens behind, does not end, or gives other tokens, hidden states or rows of the
 caches than it should; also where rows that no launch has stored yet are not numbers: who reads one of them and has it
 masked is right only as long as it happens to be one. Then the same mistakes in the timing of the design, which the
@@ -56,9 +56,9 @@ from compiler.simulator.timing.simulate import StoredDesign, read_directory, sim
 
 PROMPTS = (5, 90, 17, 2, 61), (33, 90, 4, 4, 71), (1, 2, 3, 4, 5), (77, 6, 54, 32, 10), (8, 8, 41, 60, 3)
 BEHIND = 40, 41, 42, 43  # the first chunk; with rows side by side the second one has two, the least that are some
-OPTIONS = GenerateOptions(PROMPTS[0], 7, length=31, then=((9, 5, 40),))  # two tiles of rows
+OPTIONS = GenerateOptions(PROMPTS[0], 7, length=31, then=((9, 5, 40),))  # two tiles of rows, at engines four
 KNOBS = Knobs(max_padding=20)  # so that a token of the prompt leaves out the head
-SHARED = replace(KNOBS, default_tile_size=64, engines="shared", loads="joint")
+SHARED = replace(KNOBS, default_tile_size=8, engines="shared", loads="joint")
 MOST_MS = 20_000  # of a launch that takes milliseconds
 SURVIVED = "survived"
 
