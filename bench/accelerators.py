@@ -34,6 +34,7 @@ from compiler.analysis import (
     engines,
     fifo,
     growth,
+    loop_order,
     operators,
     tasks,
     tiling,
@@ -45,7 +46,7 @@ from compiler.analysis.growth import Growth
 from compiler.errors import MillraceError
 from compiler.frontend.bundle import Bundle, import_model
 from compiler.graph.design import Packing
-from compiler.graph.linalg_graph import LinalgOp
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.nest import Nest
 from compiler.graph.task_graph import Stream
 from compiler.options import FifoStrategy, Knobs, Workload
@@ -172,6 +173,8 @@ LANES = (
     (growth, "_grow", earlier_lanes.grow),
     (tiling, "inner_orders", earlier_lanes.inner_orders),
     (tiling, "as_made", earlier_lanes.as_planned),
+    (loop_order, "_made_meanwhile", earlier_lanes.made_meanwhile),
+    (LinalgGraph, "widest_input", earlier_lanes.widest_input),
 )
 HEAP = ((Growth, "cycles", _earlier_cycles),)
 CHAIN = ((widen_rows, "run_cycles", _earlier_chain),)
@@ -208,7 +211,8 @@ def _forget() -> None:
         (engines, "_engine"),
     )
     of_nests = ((growth, "_growth"), (growth, "_joint_growth"), (tiling, "_walk"), (tile_tasks, "_nests"))
-    for module, kept in (*of_nests, *of_products):
+    of_orders = ((loop_order, "_loop_orders"),)
+    for module, kept in (*of_orders, *of_nests, *of_products):
         getattr(module, kept).cache_clear()
 
 

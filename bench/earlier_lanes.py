@@ -1,12 +1,13 @@
-"""How cdb5aca laid lanes and loops inside a tile, for `bench.accelerators`: the factor that is smallest grew first, a
-contraction walked what it sums, then what nobody asked for as it is written, and what followed took no blocks.
+"""How cdb5aca laid lanes and loops, for `bench.accelerators`: the factor that is smallest grew first, a contraction
+walked what it sums, then what nobody asked for as it is written, what followed took no blocks, no product took as it
+comes what another one makes, and of several inputs the first one said the order.
 """
 
 from collections.abc import Container, Mapping, Sequence
 
 from compiler.analysis.growth import Part, holds
 from compiler.analysis.inner_order import Order, loops_of, positions, reductions
-from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand
 from compiler.graph.nest import Nest
 from compiler.platforms.platform import Platform
 
@@ -45,7 +46,7 @@ def inner_orders(graph: LinalgGraph) -> Mapping[str, Order]:
     arriving: dict[str, Order] = {}
     orders: dict[str, Order] = {}
     for op in graph.ops:
-        orders[op.name] = order = _order(op, wanted, arriving)
+        orders[op.name] = order = _order(graph, op, wanted, arriving)
         for out in op.outputs:
             arriving[out.value] = positions(order, out)
     return orders
@@ -68,11 +69,21 @@ def _reductions_first(op: LinalgOp, parallels: Sequence[int]) -> Order:
     return tuple(dict.fromkeys((*reductions(op), *parallels, *range(len(op.loops)))))
 
 
-def _order(op: LinalgOp, wanted: Mapping[str, Order], arriving: Mapping[str, Order]) -> Order:
+def widest_input(_graph: LinalgGraph, op: LinalgOp, among: Container[str]) -> Operand | None:
+    """The first one of most dimensions."""
+    return max((o for o in op.inputs if o.value in among), key=lambda o: len(o.dims), default=None)
+
+
+def made_meanwhile(_graph: LinalgGraph, _op: LinalgOp, _orders: Mapping[str, Order]) -> Operand | None:
+    """Nothing."""
+    return None
+
+
+def _order(graph: LinalgGraph, op: LinalgOp, wanted: Mapping[str, Order], arriving: Mapping[str, Order]) -> Order:
     out = op.outputs[0]
     if out.value in wanted:
         return _reductions_first(op, loops_of(out, wanted[out.value]))
-    widest = max((o for o in op.inputs if o.value in arriving), key=lambda o: len(o.dims), default=None)
+    widest = widest_input(graph, op, arriving)
     if widest is None or op.is_contraction:
         return _reductions_first(op, ())
     return _reductions_first(op, loops_of(widest, arriving[widest.value]))
