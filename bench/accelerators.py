@@ -211,8 +211,7 @@ def _forget() -> None:
         (engines, "_engine"),
     )
     of_nests = ((growth, "_growth"), (growth, "_joint_growth"), (tiling, "_walk"), (tile_tasks, "_nests"))
-    of_orders = ((loop_order, "_loop_orders"),)
-    for module, kept in (*of_orders, *of_nests, *of_products):
+    for module, kept in ((loop_order, "_loop_orders"), *of_nests, *of_products):
         getattr(module, kept).cache_clear()
 
 

@@ -6,12 +6,11 @@
     python -m bench.search_quality gpt2-decode --objectives latency energy area
     python -m bench.search_quality gpt2-decode --samplers front 'front*4' nsga2    # ours as four islands too
 
-All have the same solver, start designs and digest of accelerators; `front` is ours; of the others
-there are nsga2, nsga3, random, qmc, tpe and gp, which asks Gaussian processes for the hypervolume that is to be
-expected, and takes seconds a design. Each search is kept in `--cache` by workload, sampler, seed, budget, objectives
-and a digest of compiler and search: what was stopped goes on. Shares are of the hypervolume of the front of all
-searches of a workload, in logarithms of the objectives, below 1.1 times the worst of that front in each. `worst_%`,
-`median_%`: of the seeds.
+All have the same solver, start designs and digest of accelerators; `front` is ours. The others: nsga2, nsga3, random,
+qmc, tpe, and gp, which maximises the hypervolume that Gaussian processes promise and takes seconds a design. Each
+search is kept in `--cache` by workload, sampler, seed, budget, objectives and a digest of compiler and search: what was
+stopped goes on. Shares are of the hypervolume of the front of all searches of a workload, in logarithms of the
+objectives, below 1.1 times the worst of that front in each. `worst_%`, `median_%`: of the seeds.
 `reaches`: accelerators until the median of the seeds has the best median that another sampler has at the smallest
 budget. `differ`: designs of the front that differ by more than 2 % from one another in two objectives at least
 (median). `repeats`: proposals that counted nothing (mean). `outside_%`: time outside evaluation. All are estimates.

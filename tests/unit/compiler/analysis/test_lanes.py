@@ -26,7 +26,7 @@ from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.nest import Nest
-from compiler.options import Engines, Knobs, LoopOrder
+from compiler.options import Engines, Knobs, LoopOrder, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from dse.evaluate import evaluate
@@ -259,8 +259,6 @@ def test_lanes_that_nobody_waits_for_are_not_spent() -> None:
 
 
 def test_what_is_set_by_hand_stays() -> None:
-    from compiler.options import TaskOverride
-
     graph = GRAPHS["wide"]
     name = next(op.name for op in graph.ops if not op.is_contraction and op.kind == "generic")
     for lanes in (1, 8):
@@ -273,15 +271,20 @@ def _cycles_and_luts(graph: LinalgGraph, knobs: Knobs) -> tuple[float, float]:
     return metrics["cycles"], metrics["lut"]
 
 
-@pytest.mark.parametrize(("made", "lanes"), [("y", 4), ("x_out", 16)])
-def test_what_is_handed_on_is_made_as_fast_as_a_port_loads_it(made: str, lanes: int) -> None:
-    """16 f32 are a word of a port; what nobody loads again need only keep up with the last of its
-    product's sums, which come together.
+@pytest.mark.parametrize(
+    ("made", "overrides", "lanes"),
+    [("y", (TaskOverride("down", order=(0, 1, 2)),), 2), ("y", (), 4), ("x_out", (), 16)],
+)
+def test_what_is_handed_on_is_made_as_fast_as_a_port_loads_it(
+    made: str, overrides: tuple[TaskOverride, ...], lanes: int
+) -> None:
+    """16 f32 are a word of a port; what nobody loads again need only keep up with its product, or with the last of its
+    sums where those of a row come together.
     """
     graph = mlp(rows=128, hidden=512, inner=32)
     graph = replace(graph, outputs=tuple(replace(out, name=made) for out in graph.outputs))
     last = graph.producer[graph.outputs[0].value][0].name
-    knobs = Knobs(default_tile_size=16, overall_unroll=256, stream_width=1024, unrolling="worth")
+    knobs = Knobs(default_tile_size=16, overall_unroll=256, stream_width=1024, unrolling="worth", overrides=overrides)
     unrolls = {unroll.ops[0]: unroll for unroll in _unrolls(graph, knobs)}
     deal_lanes(graph, unrolls, (), knobs, U55C)
     assert unrolls[last].lanes == lanes
