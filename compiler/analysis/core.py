@@ -38,14 +38,20 @@ def zeros(count: int) -> bytes:
 def core() -> ctypes.CDLL:
     """The library. Raises ToolError where g++ is missing."""
     library = ctypes.CDLL(str(built(SOURCE / "core.cpp", "core.so", FLAGS)))
+    library.millrace_deal.restype = ctypes.c_int64
     library.millrace_turning.restype = ctypes.c_void_p
     library.millrace_repaired.restype = ctypes.c_double
     return library
 
 
+def address(values: "Words | Numbers") -> int:
+    """Of values that somebody holds, and that stay as many, until the core has used them."""
+    return values.buffer_info()[0]
+
+
 def pointer(values: "Words | Numbers") -> ctypes.c_void_p:
-    """To values that somebody holds until the core has used them."""
-    return ctypes.c_void_p(values.buffer_info()[0])
+    """To them."""
+    return ctypes.c_void_p(address(values))
 
 
 def pointers(arrays: Iterable[NDArray[Any]]) -> list[ctypes.c_void_p]:

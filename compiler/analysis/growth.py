@@ -4,11 +4,12 @@ The path of a growth is the operation's own; how far it goes along it is `compil
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isqrt, lcm, prod
 from typing import NamedTuple
 
+from compiler.analysis.core import address, numbers, words
 from compiler.analysis.loop_order import Order
 from compiler.analysis.operators import count_operators, run_cycles
 from compiler.graph.engine import Role, adds_parts, layout, roles, unroll_by_role
@@ -16,6 +17,9 @@ from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest, NestLoop
 from compiler.options import Multiplier
 from compiler.platforms.platform import Platform
+
+
+_UNKNOWN = -1
 
 
 class Walk(NamedTuple):
@@ -49,9 +53,10 @@ class Token(NamedTuple):
         return self.lut * prod(factor[d] for d in self.dims) + self.bank_lut * banks
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Part:
     """An operation that is to grow, with the way that it walks, its tokens, what its products are made of, and how many
-    times a launch runs it.
+    times a launch runs it. Looked up by identity: one is made of the same (`compiler.analysis.tiling`).
     """
 
     op: LinalgOp
@@ -70,28 +75,30 @@ def divisors(number: int) -> tuple[int, ...]:
 
 class Growth:
     """Steps of one operation from one lane on: unroll factors, points side by side, and what it is with them, which is
-    found for steps that somebody comes to.
+    found for steps that somebody comes to. `table`: where that is, as the core reads it (core/deal.h).
     """
 
     def __init__(
         self, part: Part, factors: Sequence[tuple[int, ...]], platform: Platform, *, shared: bool = False
     ) -> None:
         self.factors, self._shared = factors, shared
-        self.lanes = [prod(factor) for factor in factors]
+        self.lanes = words(prod(factor) for factor in factors)
         self.part, self._platform = part, platform
-        self._cycles = dict[int, int]()
-        self._leaving = dict[int, int]()
-        self._bursts = dict[int, int]()
-        self._shares = dict[int, float]()
+        self._last = 0, _nest(part.op.loops, part.walk, factors[0])
+        self._cycles, self._leaving, self._bursts, self._sums = (words([_UNKNOWN]) * len(factors) for _ in range(4))
+        self._shares = numbers([_UNKNOWN]) * len(factors)
+        found = (self.lanes, self._cycles, self._leaving, self._bursts, self._sums, self._shares)
+        self.table = words([len(factors), part.op.iterations, part.runs, *map(address, found)])
 
     def nest(self, step: int) -> Nest:
         """Of the operation."""
-        return _nest(self.part.op.loops, self.part.walk, self.factors[step])
+        if self._last[0] != step:  # several things are asked of one step
+            self._last = step, _nest(self.part.op.loops, self.part.walk, self.factors[step])
+        return self._last[1]
 
     def cycles(self, step: int) -> int:
         """Of the whole operation, in all its runs (the paper's heap counts iterations only)."""
-        found = self._cycles.get(step)
-        if found is None:
+        if (found := self._cycles[step]) == _UNKNOWN:
             op, nest = self.part.op, self.nest(step)
             if self._shared and op.is_contraction:  # until it slows down no other: `compiler.analysis.even_intervals`
                 nest = _sums_outermost(op, nest)
@@ -99,19 +106,17 @@ class Growth:
             found = self._cycles[step] = of_a_run * self.part.runs
         return found
 
-    def iterations(self, step: int) -> int:
-        """In all its runs."""
-        return self.part.op.iterations // self.lanes[step] * self.part.runs
-
     def sums(self, step: int) -> int:
         """Parts of what it reduces over, one after the other."""
-        factor, op = self.factors[step], self.part.op
-        return prod(-(-op.loops[d] // factor[d]) for d, kind in enumerate(op.iterators) if kind == "reduction")
+        if (found := self._sums[step]) == _UNKNOWN:
+            factor, op = self.factors[step], self.part.op
+            parts = (-(-op.loops[d] // factor[d]) for d, kind in enumerate(op.iterators) if kind == "reduction")
+            found = self._sums[step] = prod(parts)
+        return found
 
     def leaving(self, step: int) -> int:
         """Iterations from its first result to its last, in all its runs."""
-        found = self._leaving.get(step)
-        if found is None:
+        if (found := self._leaving[step]) == _UNKNOWN:
             nest = self.nest(step)
             outside = [prod(nest.trips[k + 1 :]) for k in range(len(nest.trips))]
             first = sum((nest.trips[k] - 1) * outside[k] for k in nest.reduction_loops(self.part.op.iterators))
@@ -120,8 +125,7 @@ class Growth:
 
     def bursts(self, step: int) -> int:
         """In which its results come, in each run: one begins when it has been through all that it reduces."""
-        found = self._bursts.get(step)
-        if found is None:
+        if (found := self._bursts[step]) == _UNKNOWN:
             nest = self.nest(step)
             loops = nest.reduction_loops(self.part.op.iterators)
             found = self._bursts[step] = prod(nest.trips[: min(loops, default=len(nest.trips))])
@@ -129,10 +133,12 @@ class Growth:
 
     def share(self, step: int) -> float:
         """Of the board, about, as `share_of` counts it."""
-        found = self._shares.get(step)
-        if found is None:
+        if (found := self._shares[step]) == _UNKNOWN:
             found = self._shares[step] = share_of(self.part, self.nest(step), self._platform)
         return found
+
+    FOUND = (cycles, leaving, bursts, sums, share)
+    """In the order in which the core asks for them."""
 
 
 def share_of(part: Part, nest: Nest, platform: Platform) -> float:
@@ -210,7 +216,12 @@ def _joint_growth(parts: tuple[Part, ...], platform: Platform) -> tuple[Growth, 
     while (step := _joint_step(parts, order, lanes, platform)) is not None:
         steps.append(step)
     whole = zip(parts, zip(*steps, strict=True), strict=True)
-    return tuple(Growth(part, factors, platform, shared=True) for part, factors in whole)
+    return tuple(_of_an_engine(part, factors, platform) for part, factors in whole)
+
+
+@lru_cache(maxsize=16384)  # where another operation of the engine is walked otherwise
+def _of_an_engine(part: Part, factors: tuple[tuple[int, ...], ...], platform: Platform) -> Growth:
+    return Growth(part, factors, platform, shared=True)
 
 
 def _sums_outermost(op: LinalgOp, nest: Nest) -> Nest:
@@ -243,11 +254,17 @@ def _next_of(
     first, old = parts[0], lanes[role]
     most = prod(first.walk.tile[d] for d, r in enumerate(roles(first.op)) if r == role)
     for new in (old * factor for factor in divisors(most // old)[1:]):  # what does not divide the tiles is refused
-        unrolls = [unroll_by_role(part.op, part.walk.tile, {**lanes, role: new}) for part in parts]
+        wanted = tuple({**lanes, role: new}.items())
+        unrolls = [_unrolled(part.op, part.walk.tile, wanted) for part in parts]
         step = tuple(unroll for unroll in unrolls if unroll is not None)
         if len(step) == len(parts) and _is_one_engine(parts, step):
             return new, step
     return None
+
+
+@lru_cache(maxsize=65536)  # with one other knob most operations of an engine are the same
+def _unrolled(op: LinalgOp, tile: tuple[int, ...], wanted: tuple[tuple[Role, int], ...]) -> tuple[int, ...] | None:
+    return unroll_by_role(op, tile, dict(wanted))
 
 
 def _is_one_engine(parts: Sequence[Part], unrolls: Sequence[tuple[int, ...]]) -> bool:

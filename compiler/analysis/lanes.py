@@ -8,23 +8,28 @@ saves less than `LEAST_WORTH` of it.
 """
 
 import heapq
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
+from ctypes import c_double
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
 from compiler.analysis.boundary import carried, same_places
+from compiler.analysis.core import Words, address, core, pointer, words, zeros
 from compiler.analysis.followed_products import Following, followed_products
 from compiler.analysis.growth import Growth, Unroll
 from compiler.analysis.row_parts import row_parts
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.options import Knobs
+from compiler.graph.same import Same
+from compiler.options import Knobs, LoopOrder
 from compiler.platforms.platform import Platform
 
 # A hundredth of the board for 0.44 hundredths of the time: at 0.46 the attention of 128 rows has half the lanes and a
 # layer takes a tenth longer.
 LEAST_WORTH = 0.44
-STEPS_AHEAD = 2  # some steps alone save nothing: those that only make a chain of additions longer
+_ASKED = 1024  # steps that the core asks for at once
+_NOBODY = -1  # as core/deal.h has it
 
 
 def deal_lanes(
@@ -32,11 +37,10 @@ def deal_lanes(
 ) -> None:
     """Grow all but the `fixed` until they have `overall_unroll` lanes together, or no more pay."""
     free = {name: unroll for name, unroll in unrolls.items() if name not in fixed}
-    total = sum(unroll.lanes for unroll in unrolls.values())
     if knobs.unrolling == "slowest":
-        _to_the_slowest(free, total, knobs.overall_unroll)
+        _to_the_slowest(free, sum(unroll.lanes for unroll in unrolls.values()), knobs.overall_unroll)
     else:
-        _Worth(graph, unrolls, knobs, platform).deal(free, total, knobs.overall_unroll)
+        _to_the_worthiest(graph, unrolls, free, knobs, platform)
 
 
 def _to_the_slowest(free: Mapping[str, Unroll], total: int, most: int) -> None:
@@ -53,157 +57,70 @@ def _to_the_slowest(free: Mapping[str, Unroll], total: int, most: int) -> None:
             heapq.heappop(heap)
 
 
-class _Coming(NamedTuple):
-    """Of results: cycles from the first to the last, and bursts in which they come, the last in so many cycles."""
-
-    cycles: int
-    bursts: int
-    last: int
-
-
-class _Taken(NamedTuple):
-    """Of results: cycles in which they are taken, in so many parts."""
-
-    cycles: int
-    parts: int
-
-    def hide(self, made: int) -> int:
-        """What is left of so many cycles: those of the first part, or of what is made more slowly than it is taken."""
-        return made if self.parts == 1 else max(made // self.parts, made - self.cycles)
-
-
-class _Offer(NamedTuple):
-    """Steps of a growth, and cycles that they save for their share of the board."""
-
-    worth: float
-    steps: int
+def _to_the_worthiest(
+    graph: LinalgGraph, unrolls: Mapping[str, Unroll], free: Container[str], knobs: Knobs, platform: Platform
+) -> None:
+    """O(operations) for each step that is taken, in C++ (core/deal.h), which asks for what it has to know of steps."""
+    together = tuple([tuple(unroll.ops) for unroll in unrolls.values()])
+    structure = _structure(Same(graph), together, knobs.stream_width, knobs.order, platform)
+    loading = _loading(graph, unrolls, knobs, platform)
+    given, growths = [knobs.overall_unroll, knobs.rows], list[Growth]()
+    for name, unroll in unrolls.items():
+        given.append(name in free)
+        for op, growth in zip(unroll.ops, unroll.growths, strict=True):
+            given += (address(growth.table), address(loading[op]) if op in loading else 0)
+            growths.append(growth)
+    at, asked, passed = words([unroll.at for unroll in unrolls.values()]), words(zeros(3 * _ASKED)), words(given)
+    pointers = (pointer(structure), pointer(passed), c_double(LEAST_WORTH), pointer(at), pointer(asked))
+    while count := core().millrace_deal(*pointers, _ASKED):
+        for n, step, kind in sorted({*zip(*(asked[k : 3 * count : 3] for k in range(3)), strict=True)}):
+            Growth.FOUND[kind](growths[n], step)
+    for unroll, step in zip(unrolls.values(), at, strict=True):
+        unroll.at = step
 
 
-_NOTHING = _Offer(0.0, 0)
+@lru_cache(maxsize=1024)
+def _structure(
+    same: Same[LinalgGraph], together: tuple[tuple[str, ...], ...], width: int, order: LoopOrder, platform: Platform
+) -> Words:
+    """Who waits for whom, of operations of which some share their lanes, as the core reads it."""
+    graph = same.value
+    number = {op: n for n, op in enumerate(op for ops in together for op in ops)}
+    lanes_of = {op: n for n, ops in enumerate(together) for op in ops}
+    followed, floor = followed_products(graph), words_handed_on(graph, platform)
+    taken = taken_by_parts(graph) if order == "reduction-outer" else dict[str, str]()
+    followers = [set[int]() for _ in together]
+    for op in number:
+        following = followed.get(op)
+        before = () if following is None else (following.product, *following.adders)
+        for other in (*before, taken[op]) if op in taken else before:
+            followers[lanes_of[other]].add(lanes_of[op])
+    found = [row_parts(graph, width).trip, len(together)]
+    for ops, behind in zip(together, followers, strict=True):
+        found.append(len(ops))
+        for op in ops:
+            follows = followed.get(op, Following(""))
+            waits = op not in floor and (op in followed or op in taken)
+            found += (floor.get(op, 0), waits, graph.op[op].reduction is not None)
+            found += (number.get(follows.product, _NOBODY), follows.behind, number.get(taken.get(op, ""), _NOBODY))
+            found += (len(follows.adders), *[number[adder] for adder in follows.adders])
+        found += (len(behind), *sorted(behind))
+    return words(found)
 
 
-class _Worth:
-    """What the next steps of each are worth. O(operations) for each step that is taken."""
-
-    def __init__(self, graph: LinalgGraph, unrolls: Mapping[str, Unroll], knobs: Knobs, platform: Platform) -> None:
-        self._unrolls, self._rows = unrolls, knobs.rows
-        self._sums = {op.name for op in graph.ops if op.reduction is not None}
-        self._place = {op: (unroll, n) for unroll in unrolls.values() for n, op in enumerate(unroll.ops)}
-        self._followed, self._parts = followed_products(graph), row_parts(graph, knobs.stream_width).trip
-        self._words = words_handed_on(graph, platform)
-        self._loaded = weights_outside(graph) if knobs.weights == "streamed" else dict[str, Weights]()
-        self._word_bits = min(knobs.hbm_channels, platform.hbm.kernel_ports) * platform.hbm.port_bits
-        self._followers: dict[str, set[str]] = {}
-        for op in self._place.keys() & self._followed.keys():
-            for before in (self._followed[op].product, *self._followed[op].adders):
-                self._followers.setdefault(self._served_with(before), set()).add(self._served_with(op))
-        self._taken = taken_by_parts(graph) if knobs.order == "reduction-outer" else dict[str, str]()
-        for op in self._place.keys() & self._taken.keys():
-            self._followers.setdefault(self._served_with(self._taken[op]), set()).add(self._served_with(op))
-        self._waiting = {name: [g for g in u.growths if self._waits(g.part.op.name)] for name, u in unrolls.items()}
-        self._others = {name: [g for g in u.growths if g not in self._waiting[name]] for name, u in unrolls.items()}
-        self._known = {name: dict[int, int]() for name in unrolls}  # cycles of these, by step
-
-    def _waits(self, op: str) -> bool:
-        """Whether it takes no longer than it has to wait for the results that it follows, or for who takes its own."""
-        return (op in self._followed or op in self._taken) and op not in self._words
-
-    def _served_with(self, op: str) -> str:
-        return self._place[op][0].ops[0]
-
-    def deal(self, free: Mapping[str, Unroll], total: int, most: int) -> None:
-        ahead = {name: self._ahead(name) for name in self._unrolls}
-        offers = {name: self._offer(name, ahead[name]) for name in free}
-        worth = {name: offer.worth for name, offer in offers.items()}
-        whole = sum([cycles[0] for cycles in ahead.values()])
-        while worth and total < most:
-            name = max(worth, key=worth.__getitem__)
-            if not offers[name].steps or worth[name] < LEAST_WORTH * whole:
-                return
-            unroll = free[name]
-            before = unroll.lanes
-            unroll.grow(offers[name].steps)
-            total += unroll.lanes - before
-            for changed in (name, *self._followers.get(name, ())):
-                whole -= ahead[changed][0]
-                ahead[changed] = self._ahead(changed)
-                whole += ahead[changed][0]
-                if changed in offers:
-                    offers[changed] = offer = self._offer(changed, ahead[changed])
-                    worth[changed] = offer.worth
-
-    def _ahead(self, name: str) -> list[int]:
-        """Cycles that an operation, or those that share its lanes, add to the time: now, and with the next steps."""
-        unroll = self._unrolls[name]
-        steps = range(unroll.at, unroll.at + 1 + min(STEPS_AHEAD, unroll.left))
-        found = [self._of_others(name, step) for step in steps]
-        for growth in self._waiting[name]:
-            found = [sum(both) for both in zip(found, self._after_waiting(growth, steps), strict=True)]
-        return found
-
-    def _of_others(self, name: str, step: int) -> int:
-        """Cycles of those that follow nothing."""
-        found = self._known[name].get(step)
-        if found is None:
-            found = self._known[name][step] = sum([self._cycles(growth, step) for growth in self._others[name]])
-        return found
-
-    def _cycles(self, growth: Growth, step: int) -> int:
-        """Weights that are used once in a launch come no faster than through all ports."""
-        name, cycles = growth.part.op.name, growth.cycles(step)
-        if (weights := self._loaded.get(name)) is not None:
-            cycles = max(cycles, loading_cycles(weights, growth.factors[step], self._word_bits))
-        return max(cycles, self._words.get(name, 0))
-
-    def _after_waiting(self, growth: Growth, steps: range) -> list[int]:
-        """Cycles for which the results wait that it follows, at their end, or of their last burst, and beyond those of
-        the product that takes its own as they come.
-        """
-        name, found = growth.part.op.name, [self._cycles(growth, step) for step in steps]
-        following, taken = self._followed.get(name), self._taken_in(name)
-        if following is None:
-            return [taken.hide(cycles) for cycles in found]
-        coming = self._coming(name, following)
-        if following.behind:
-            before = coming.cycles - coming.cycles // self._parts
-            waited = [max(cycles // self._parts, cycles - before) for cycles in found]
-            taken = taken._replace(cycles=taken.cycles // self._parts)
-        else:
-            waited = [max(0, cycles - coming.cycles, cycles // coming.bursts - coming.last) for cycles in found]
-        return [taken.hide(cycles) for cycles in waited]
-
-    def _taken_in(self, name: str) -> "_Taken":
-        """By the product that adds up what parts of the results give: of one row, where it has several side by side."""
-        if name not in self._taken:
-            return _Taken(0, 1)
-        unroll, n = self._place[self._taken[name]]
-        growth = unroll.growths[n]
-        return _Taken(growth.cycles(unroll.at) // (self._rows if len(unroll.ops) > 1 else 1), growth.sums(unroll.at))
-
-    def _coming(self, name: str, following: Following) -> _Coming:
-        """Of the results that an operation follows. Those of an engine come as fast as it computes rows of a prompt
-        side by side; what adds up parts of them is there as often, and gives results with the last parts.
-        """
-        unroll, n = self._place[following.product]
-        product = unroll.growths[n]
-        bursts, whole = product.bursts(unroll.at), product.iterations(unroll.at)
-        cycles = product.leaving(unroll.at)
-        for adder, m in map(self._place.__getitem__, following.adders):
-            cycles = cycles * adder.growths[m].leaving(adder.at) // adder.growths[m].iterations(adder.at)
-            bursts = adder.growths[m].bursts(adder.at)
-        rows = self._rows if len(unroll.ops) > 1 and name not in self._sums else 1
-        return _Coming(cycles // rows, bursts, (cycles - whole + whole // bursts) // rows)
-
-    def _offer(self, name: str, ahead: Sequence[int]) -> _Offer:
-        """The best of the next steps; `_NOTHING` where none saves anything."""
-        unroll, now, best = self._unrolls[name], ahead[0], _NOTHING
-        at, share = unroll.at, unroll.growths[0].share
-        for steps in range(1, len(ahead)):
-            if (saved := now - ahead[steps]) > 0:
-                worth = saved / (share(at + steps) - share(at))
-                if not best.steps or worth > best.worth:
-                    best = _Offer(worth, steps)
-        return best
+def _loading(
+    graph: LinalgGraph, unrolls: Mapping[str, Unroll], knobs: Knobs, platform: Platform
+) -> Mapping[str, Words]:
+    """By operation outside of layers, and step, cycles in which its weights come through all ports."""
+    if knobs.weights != "streamed":
+        return {}
+    bits, weights = min(knobs.hbm_channels, platform.hbm.kernel_ports) * platform.hbm.port_bits, weights_outside(graph)
+    return {
+        op: words([loading_cycles(weights[op], factor, bits) for factor in growth.factors])
+        for unroll in unrolls.values()
+        for op, growth in zip(unroll.ops, unroll.growths, strict=True)
+        if op in weights
+    }
 
 
 def taken_by_parts(graph: LinalgGraph) -> Mapping[str, str]:

@@ -31,7 +31,7 @@ from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand
 from compiler.graph.nest import Nest, NestLoop
 from compiler.graph.same import Same
-from compiler.options import SLOTS, Knobs
+from compiler.options import SLOTS, Knobs, Multiplier
 from compiler.platforms.platform import Platform
 
 MAX_CHOICE_TILE = 4096  # each row of a prompt makes one, and leaves it
@@ -115,11 +115,8 @@ class _Bits(NamedTuple):
         return _Bits(knobs.stream_width, max(knobs.stream_width, platform.hbm.port_bits * knobs.hbm_channels))
 
 
-@lru_cache(maxsize=16384)
-def _tokens(same: Same[LinalgGraph], name: str, bits: _Bits) -> tuple[Token, ...]:
+def _tokens(graph: LinalgGraph, op: LinalgOp, bits: _Bits) -> tuple[Token, ...]:
     """Never wider than the knobs allow."""
-    graph = same.value
-    op = graph.op[name]
     return tuple(_token(graph, op, operand, bits) for operand in (*op.inputs, *op.outputs) if operand.dims)
 
 
@@ -139,11 +136,20 @@ def _token(graph: LinalgGraph, op: LinalgOp, operand: Operand, bits: _Bits) -> T
 
 
 @lru_cache(maxsize=16384)
-def _walk(same: Same[LinalgGraph], name: str, tile: int, outer: Order, with_parts: bool) -> Walk:
-    graph = same.value
+def _part(
+    same: Same[LinalgGraph], name: str, tile: int, outer: Order, with_parts: bool, bits: _Bits, multiplier: Multiplier
+) -> Part:
+    graph, in_parts = same.value, row_parts(same.value, bits.any)
+    op, walk = graph.op[name], _walk(graph, name, tile, outer, with_parts)
+    if (dim := in_parts.loops.get(name)) is not None:
+        walk = walk.in_parts(dim, in_parts.step)
+    return Part(op, walk, _tokens(graph, op, bits), multiplier, graph.runs_of(name))
+
+
+def _walk(graph: LinalgGraph, name: str, tile: int, outer: Order, with_parts: bool) -> Walk:
     op = graph.op[name]
     outside = added_up(graph, op) if with_parts else ()
-    single = _chunked_dims(graph, op) | _lines(same)[name] | set(outside)
+    single = _chunked_dims(graph, op) | _lines(Same(graph))[name] | set(outside)
     sizes = tile_sizes(op, tile, single, row_loops(graph).get(name), choice_loops(graph).get(name))
     return Walk(sizes, outer, inner_orders(graph)[name])
 
@@ -213,15 +219,12 @@ def sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[
     """
     orders, bits, same = loop_orders(graph, knobs), _Bits.of(knobs, platform), Same(graph)
     groups: dict[Service | str, list[Part]] = {}
-    in_parts = row_parts(graph, knobs.stream_width)
+    with_parts = parts_outside(knobs)
     for op in graph.ops:
         if op.kind != "generic":
             continue
         tile = knobs.override(op.name).tile or knobs.default_tile_size
-        walk = _walk(same, op.name, tile, orders[op.name], parts_outside(knobs))
-        if (dim := in_parts.loops.get(op.name)) is not None:
-            walk = walk.in_parts(dim, in_parts.step)
-        part = Part(op, walk, _tokens(same, op.name, bits), knobs.multiplier, graph.runs_of(op.name))
+        part = _part(same, op.name, tile, orders[op.name], with_parts, bits, knobs.multiplier)
         service = service_of(op) if knobs.engines == "shared" and _takes_turns(graph, op) else None
         groups.setdefault(service or op.name, []).append(part)
     return [tuple(sorted(group, key=lambda part: -part.op.iterations)) for group in groups.values()]

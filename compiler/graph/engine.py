@@ -71,7 +71,8 @@ def adds_parts(op: LinalgOp) -> bool:
     return not op.is_contraction and service_of(op) is not None
 
 
-def layout(op: LinalgOp, unroll: Sequence[int]) -> Layout:
+@lru_cache(maxsize=65536)  # with one other knob most operations of an engine are the same
+def layout(op: LinalgOp, unroll: tuple[int, ...]) -> Layout:
     """How the points that are computed side by side lie in tokens. Neighbours of one role are one, in the order of the
     loops: in another, they would be other lanes there than in the other operands.
     """

@@ -1,5 +1,6 @@
 // What the search asks for most, as core.py calls it.
 
+#include "deal.h"
 #include "place.h"
 #include "turning.h"
 #include "walk.h"
@@ -7,6 +8,10 @@
 using namespace millrace;
 
 extern "C" {
+
+Int millrace_deal(const Int* structure, const Int* given, double least_worth, Int* at, Int* missing, Int room) {
+    return Deal(Reader(structure), Reader(given), at).go(least_worth, missing, room);
+}
 
 int millrace_walk(
     const Int* words, const double* numbers, const Int* streams, const Int* orders, double* of_runs,
