@@ -31,7 +31,6 @@ from compiler.analysis import (
     affine_schedule,
     build,
     depths,
-    engines,
     fifo,
     growth,
     loop_order,
@@ -50,7 +49,7 @@ from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.nest import Nest
 from compiler.graph.task_graph import Stream
 from compiler.options import FifoStrategy, Knobs, Workload
-from compiler.passes import bind_multipliers, tile_tasks
+from compiler.passes import bind_multipliers
 from compiler.passes.design_passes import planned_tasks
 from compiler.passes.materialize_dmas import MaterializeDmas
 from compiler.pipeline import compile_design
@@ -91,7 +90,7 @@ def _adder_cycles(op: LinalgOp, iterations: int, between_updates: int) -> int:
 
 def _earlier_cycles(grown: Growth, step: int) -> int:
     """The heap took every float reduction for a sum, and only loops inside a tile for what is between two updates."""
-    (op, walk, *_), factor = grown.part, grown.factors[step]
+    op, walk, factor = grown.part.op, grown.part.walk, grown.factors[step]
     inside = (t // f for t, f, kind in zip(walk.tile, factor, op.iterators, strict=True) if kind == "parallel")
     return _adder_cycles(op, op.iterations // prod(factor), prod(inside))
 
@@ -202,17 +201,12 @@ def as_before(name: str) -> Generator[None]:
 
 
 def _forget() -> None:
-    of_products = (
-        (operators, "body_cores"),
-        (tasks, "operation_pipeline"),
-        (tasks, "structured_task"),
-        (tasks, "converter_task"),
-        (tasks, "_converter_pipeline"),
-        (engines, "_engine"),
-    )
-    of_nests = ((growth, "_growth"), (growth, "_joint_growth"), (tiling, "_walk"), (tile_tasks, "_nests"))
-    for module, kept in ((loop_order, "_loop_orders"), *of_nests, *of_products):
-        getattr(module, kept).cache_clear()
+    """All that passes know of designs that they have planned."""
+    planning = [
+        module for name, module in sys.modules.items() if name.startswith(("compiler.analysis.", "compiler.passes."))
+    ]
+    for kept in (value for module in planning for value in vars(module).values() if hasattr(value, "cache_clear")):
+        kept.cache_clear()
 
 
 Difference = tuple[str, int, str | None]

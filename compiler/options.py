@@ -1,6 +1,6 @@
 """What a caller may choose: the workload to compile and the knobs of one design. Plain frozen values, no torch."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, cast, get_args
@@ -136,6 +136,11 @@ class TaskOverride:
         """Whether it says how the operation walks its loops."""
         return (self.tile, self.unroll, self.order) != (None, None, None)
 
+    def only(self, names: Collection[str]) -> "TaskOverride | None":
+        """What it says of these; None where that is nothing."""
+        said = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return TaskOverride(self.op, **said) if said else None
+
     @staticmethod
     def from_json(data: Any) -> "TaskOverride":
         """Raises InvalidInputError for anything that `asdict` of an override would not give."""
@@ -233,6 +238,11 @@ class Knobs:
     def begins(self) -> frozenset[str]:
         """Operations with which kernels begin."""
         return frozenset(override.op for override in self.overrides if override.kernel == "begins")
+
+    def overriding(self, names: Collection[str]) -> tuple[TaskOverride, ...]:
+        """What overrides say of these, without those that say nothing."""
+        said = (override.only(names) for override in self.overrides) if names else ()
+        return tuple([override for override in said if override is not None])
 
     def with_override(self, override: TaskOverride) -> "Knobs":
         others = tuple(o for o in self.overrides if o.op != override.op)

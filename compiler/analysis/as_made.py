@@ -8,12 +8,14 @@ between holds a token.
 """
 
 from collections.abc import Container, Mapping, Sequence
+from functools import lru_cache
 from math import gcd
 
 from compiler.analysis.growth import Part, holds
 from compiler.analysis.operators import run_cycles
-from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
+from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.nest import Nest, NestLoop
+from compiler.graph.same import Same
 from compiler.platforms.platform import Platform
 
 
@@ -28,32 +30,49 @@ def as_made(
     `chosen` otherwise, would take longer that way, or their tokens would be too wide. O(operations x loops).
     """
     made = dict(nests)
-    for op in graph.ops:
-        if op.kind != "generic" or op.is_contraction or op.name in chosen:
-            continue
-        nest = _as_arriving(graph, op, made)
-        if nest is None or not holds(parts[op.name], nest.unroll):
-            continue
-        if run_cycles(op, nest, platform) <= run_cycles(op, made[op.name], platform):
-            made[op.name] = nest
+    for name, (maker, dims) in _widest_inputs(Same(graph), frozenset(nests)).items():
+        if name not in chosen:
+            made[name] = _taken(parts[name], dims, made[maker], made[name], platform)
     return made
 
 
-def _as_arriving(graph: LinalgGraph, op: LinalgOp, nests: Mapping[str, Nest]) -> Nest | None:
-    """The nest with as many lanes that walks the widest input as it is made; None where the operation has other loops,
-    or walks them in another order.
-    """
-    made = {o.value for o in op.inputs if o.value in graph.producer and graph.producer[o.value][0].name in nests}
-    widest = graph.widest_input(op, made)
-    if widest is None or len(widest.dims) < len(op.loops):
-        return None
-    producer, index = graph.producer[widest.value]
-    source, own = nests[producer.name], nests[op.name]
-    dim_of = dict(zip(producer.outputs[index].dims, widest.dims, strict=True))
+Dims = tuple[tuple[int, int], ...]
+"""Pairs of loops: of what makes a value, and of what takes it."""
+
+
+@lru_cache(maxsize=256)
+def _widest_inputs(same: Same[LinalgGraph], computing: frozenset[str]) -> Mapping[str, tuple[str, Dims]]:
+    """By operation that is no product, and has no loops beside those of its widest input, what makes that."""
+    graph, found = same.value, dict[str, tuple[str, Dims]]()
+    for op in graph.ops:
+        if op.kind != "generic" or op.is_contraction:
+            continue
+        made = {
+            o.value for o in op.inputs if o.value in graph.producer and graph.producer[o.value][0].name in computing
+        }
+        widest = graph.widest_input(op, made)
+        if widest is not None and len(widest.dims) == len(op.loops):
+            maker, index = graph.producer[widest.value]
+            found[op.name] = maker.name, tuple(zip(maker.outputs[index].dims, widest.dims, strict=True))
+    return found
+
+
+@lru_cache(maxsize=65536)  # with one other knob most operations, and what they take, walk as they did
+def _taken(part: Part, dims: Dims, source: Nest, own: Nest, platform: Platform) -> Nest:
+    """The nest of an operation, or the one as its input arrives if that is as fast and its tokens are not too wide."""
+    nest = _as_arriving(dims, source, own)
+    if nest is None or not holds(part, nest.unroll):
+        return own
+    return nest if run_cycles(part.op, nest, platform) <= run_cycles(part.op, own, platform) else own
+
+
+def _as_arriving(dims: Dims, source: Nest, own: Nest) -> Nest | None:
+    """The nest with as many lanes that walks its input as it is made; None where it walks it in another order."""
+    dim_of = dict(dims)
     loops = [loop._replace(dim=dim_of[loop.dim]) for loop in source.loops if loop.dim in dim_of]
     if _walk(loops, own.loops) != _walk(own.loops, loops):
         return None
-    token = [1] * len(op.loops)
+    token = [1] * len(own.unroll)
     for theirs, dim in dim_of.items():
         token[dim] = source.unroll[theirs]
     return _walked(loops, token, own.lanes)

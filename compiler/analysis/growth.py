@@ -18,7 +18,6 @@ from compiler.graph.nest import Nest, NestLoop
 from compiler.options import Multiplier
 from compiler.platforms.platform import Platform
 
-
 _UNKNOWN = -1
 
 
@@ -141,6 +140,7 @@ class Growth:
     """In the order in which the core asks for them."""
 
 
+@lru_cache(maxsize=65536)
 def share_of(part: Part, nest: Nest, platform: Platform) -> float:
     """Of the board, about: operators, and what brings and takes tokens."""
     counts = count_operators(part.op, nest, part.multiplier, nest.accumulators(part.op.iterators))

@@ -45,6 +45,9 @@ class _Offer(NamedTuple):
         return self.saved / self.share
 
 
+_NOTHING = _Offer({}, 0.0, 1.0)
+
+
 def row_chains(graph: LinalgGraph, knobs: Knobs) -> Sequence[Sequence[LinalgOp]]:
     """Connected element-wise operations and reductions, in program order; those that read a product or are overridden
     stand outside, because they run while the product does.
@@ -93,8 +96,10 @@ def serial_cycles(
     return cycles / min(rounds) if rounds else 0.0
 
 
-def doubled(graph: LinalgGraph, op: LinalgOp, nest: Nest, knobs: Knobs) -> Nest | None:
-    """The nest with twice the lanes along the last dimension of its widest input; None where that does not fit."""
+def doubled(graph: LinalgGraph, op: LinalgOp, nest: Nest, width: int) -> Nest | None:
+    """The nest with twice the lanes along the last dimension of its widest input; None where that does not fit in
+    tokens of `width` bits.
+    """
     dims = max((operand.dims for operand in op.inputs), key=len, default=())
     walks = [k for k, loop in enumerate(nest.loops) if dims and loop.dim == dims[-1]]
     if not walks or nest.loops[walks[-1]].trip % 2:
@@ -107,19 +112,38 @@ def doubled(graph: LinalgGraph, op: LinalgOp, nest: Nest, knobs: Knobs) -> Nest 
         for operand in (*op.inputs, *op.outputs)
         if operand.dims
     )
-    if max(bits) > knobs.stream_width:
+    if max(bits) > width:
         return None
     return Nest((*nest.loops[: walks[-1]], *halved, *nest.loops[walks[-1] + 1 :]), unroll)
 
 
-def _wider(graph: LinalgGraph, chain: Sequence[LinalgOp], nests: Mapping[str, Nest], knobs: Knobs) -> dict[str, Nest]:
+def _wider(graph: LinalgGraph, chain: Sequence[LinalgOp], nests: Mapping[str, Nest], width: int) -> dict[str, Nest]:
     """The nests of a chain with twice the lanes; empty where one of them can not have them.
 
     What works on whole rows only (a mean, its root) has one value a row and stays as it is.
     """
     rank = max(len(op.loops) for op in chain)
-    made = {op.name: doubled(graph, op, nests[op.name], knobs) for op in chain if len(op.loops) == rank}
+    made = {op.name: doubled(graph, op, nests[op.name], width) for op in chain if len(op.loops) == rank}
     return {name: nest for name, nest in made.items() if nest is not None} if None not in made.values() else {}
+
+
+@lru_cache(maxsize=16384)  # with one other knob most chains are the same
+def _doubling(
+    same: Same[LinalgGraph],
+    of: Same[Sequence[LinalgOp]],
+    nests: tuple[Nest, ...],
+    parts: tuple[Part, ...],
+    width: int,
+    platform: Platform,
+) -> _Offer:
+    """The doubling of a chain's lanes."""
+    graph, chain = same.value, of.value
+    now = {op.name: nest for op, nest in zip(chain, nests, strict=True)}
+    part = {op.name: one for op, one in zip(chain, parts, strict=True)}
+    wider = _wider(graph, chain, now, width)
+    share = sum(share_of(part[n], nest, platform) - share_of(part[n], now[n], platform) for n, nest in wider.items())
+    saved = serial_cycles(graph, chain, now, platform) - serial_cycles(graph, chain, now | wider, platform)
+    return _Offer(wider, saved, share or 1.0)
 
 
 def widen_rows(
@@ -178,16 +202,14 @@ class _Widening:
 
     def _offer(self, place: int) -> _Offer:
         """The next doubling of a chain; one that saves nothing where there is none, or the chain follows products."""
-        wider = {} if self._follows(place) else self._wider(place)
-        share = sum(self._share(name, nest) - self._share(name, self.nests[name]) for name, nest in wider.items())
-        later = serial_cycles(self._graph, self._chains[place], self.nests | wider, self._platform)
-        return _Offer(wider, self._serial[place] - later, share or 1.0)
-
-    def _follows(self, place: int) -> bool:
-        return all(op.name in self._followed for op in self._chains[place] if op.iterations > 1)
+        chain = self._chains[place]
+        if all(op.name in self._followed for op in chain if op.iterations > 1):
+            return _NOTHING
+        nests, parts = (tuple([of[op.name] for op in chain]) for of in (self.nests, self._parts))
+        return _doubling(Same(self._graph), Same(chain), nests, parts, self._knobs.stream_width, self._platform)
 
     def _wider(self, place: int) -> dict[str, Nest]:
-        return _wider(self._graph, self._chains[place], self.nests, self._knobs)
+        return _wider(self._graph, self._chains[place], self.nests, self._knobs.stream_width)
 
     def _take(self, wider: Mapping[str, Nest]) -> bool:
         """False where that takes more lanes than are left."""
@@ -200,6 +222,3 @@ class _Widening:
 
     def _cycles(self, op: LinalgOp) -> int:
         return run_cycles(op, self.nests[op.name], self._platform) * self._graph.runs_of(op.name)
-
-    def _share(self, name: str, nest: Nest) -> float:
-        return share_of(self._parts[name], nest, self._platform)

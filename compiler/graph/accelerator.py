@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any, cast
 
 from compiler.graph.design import Design
+from compiler.graph.same import Same
 from compiler.graph.task_graph import Stream, Task, TaskGraph, stream_json, task_json
 
 
@@ -55,8 +56,14 @@ _numbers = count()
 def plan_digest(design: Design) -> bytes:
     """128 bits: equal for equal designs on one board, as a rule, and never for others. Of this process alone.
 
-    O(decisions), of which each is a look-up where an earlier design had it too.
+    O(decisions), of which each is a look-up where an earlier design had it too, as this one is where it is known.
     """
+    return _plan_digest(Same(design))
+
+
+@lru_cache(maxsize=256)
+def _plan_digest(same: Same[Design]) -> bytes:
+    design = same.value
     items = [_number((field.name, *item)) for field in fields(Design) for item in _decisions(design, field.name)]
     return blake2b(array("Q", items).tobytes(), digest_size=16).digest()
 

@@ -1,7 +1,11 @@
 """The passes of one design, in order: what the search runs, and what `compile` runs and writes down."""
 
+from functools import lru_cache
+
+from compiler.analysis.tiling import check_overrides
 from compiler.graph.design import Design
 from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.same import Same
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs
 from compiler.passes.base import Pass
@@ -40,9 +44,10 @@ def planned(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Design:
 
     Raises InvalidInputError where an override does not fit its operation.
     """
+    check_overrides(graph, knobs)
     design = Design(graph.in_order, platform)
     for pass_ in DESIGN_PASSES:
-        design = pass_(knobs).run(design)
+        design = pass_.reading(knobs).run(design)
     return design
 
 
@@ -52,8 +57,21 @@ def planned_tasks(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> TaskG
 
 
 def unsized(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Design:
-    """The design of `planned_tasks` before its FIFOs have depths, which takes most of the time."""
-    design = Design(graph.in_order, platform)
+    """The design of `planned_tasks` before its FIFOs have depths. A pass that has seen a design, with what it reads of
+    the knobs, is not run again: a move of a search changes few of them.
+    """
+    check_overrides(graph, knobs)
+    design = _begun(Same(graph), Same(platform))
     for pass_ in DESIGN_PASSES[:-1]:
-        design = pass_(knobs).handed_on(design)
+        design = _handed_on(Same(pass_.reading(knobs)), Same(design))
     return design
+
+
+@lru_cache(maxsize=64)
+def _begun(graph: Same[LinalgGraph], platform: Same[Platform]) -> Design:
+    return Design(graph.value.in_order, platform.value)
+
+
+@lru_cache(maxsize=2048)
+def _handed_on(pass_: Same[Pass], design: Same[Design]) -> Design:
+    return pass_.value.handed_on(design.value)

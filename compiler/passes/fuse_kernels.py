@@ -19,7 +19,8 @@ class FuseKernels(Pass):
     """
 
     name = "fuse-kernels"
-    options = ("fusion_budget", "fusion_plan", "converters", "overrides")
+    options = ("fusion_budget", "fusion_plan", "converters")
+    overrides = ("kernel",)
 
     @override
     def run(self, design: Design) -> Design:

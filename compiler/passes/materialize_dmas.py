@@ -33,7 +33,8 @@ class MaterializeDmas(Pass):
     """
 
     name = "materialize-dmas"
-    options = ("hbm_channels", "weights", "overrides", "loads")
+    options = ("hbm_channels", "weights", "loads")
+    overrides = ("weights",)
 
     @override
     def run(self, design: Design) -> Design:

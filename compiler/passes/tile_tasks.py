@@ -1,20 +1,15 @@
 """tile-tasks: decide every operation's loop nest (level 1 of the design space)."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 from typing_extensions import override
 
-from compiler.analysis.tiling import check_overrides, plan_nests
+from compiler.analysis.tiling import plan_nests
 from compiler.graph.design import Design
-from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.nest import Nest
 from compiler.graph.same import Same
-from compiler.options import Knobs
 from compiler.passes.base import Pass
-from compiler.platforms.platform import Platform
 
 
 class TileTasks(Pass):
@@ -32,20 +27,16 @@ class TileTasks(Pass):
         "rows",
         "multiplier",
         "weights",
-        "overrides",
     )
+    overrides = ("tile", "unroll", "order")
 
     @override
     def run(self, design: Design) -> Design:
-        check_overrides(design.graph, self.knobs)
-        walks = tuple(
-            replace(override, weights=None, kernel=None) for override in self.knobs.overrides if override.walks
-        )
-        read: dict[str, Any] = {name: getattr(self.knobs, name) for name in self.options}
-        knobs = replace(Knobs(**read), overrides=walks)
-        return replace(design, nests=_nests(Same(design.graph), knobs, design.platform))
+        nests = plan_nests(design.graph, self.knobs, design.platform)
+        return _tiled(Same(design), tuple(nests.items()))
 
 
-@lru_cache(maxsize=1024)  # many moves of a search change no nest
-def _nests(same: Same[LinalgGraph], knobs: Knobs, platform: Platform) -> Mapping[str, Nest]:
-    return plan_nests(same.value, knobs, platform)
+@lru_cache(maxsize=1024)
+def _tiled(same: Same[Design], nests: tuple[tuple[str, Nest], ...]) -> Design:
+    """One design for all knobs that give these nests: what follows from it is known."""
+    return replace(same.value, nests=dict(nests))

@@ -46,5 +46,5 @@ def interval(nest: Nest, kept: Nest) -> int:
 def test_what_is_fast_enough_stays() -> None:
     fast = Nest((NestLoop(SUMMED, 32, 1), NestLoop(OUTPUTS, 64, 1)), (4, 1, 1))
     op = replace(FIRST.op, loops=(4, 64, 32))
-    part = FIRST._replace(op=op)
+    part = replace(FIRST, op=op)
     assert with_even_intervals(GRAPH, (part,), {op.name: fast}, U55C) == {op.name: fast}

@@ -184,7 +184,7 @@ def doubled_chain(
     graph: LinalgGraph, chain: Sequence[LinalgOp], nests: dict[str, Nest], knobs: Knobs
 ) -> dict[str, Nest] | None:
     rank = max(len(op.loops) for op in chain)
-    made = {op.name: doubled(graph, op, nests[op.name], knobs) for op in chain if len(op.loops) == rank}
+    made = {op.name: doubled(graph, op, nests[op.name], knobs.stream_width) for op in chain if len(op.loops) == rank}
     return None if None in made.values() else nests | {name: nest for name, nest in made.items() if nest is not None}
 
 

@@ -8,14 +8,14 @@ from small_graphs import mlp
 from compiler.errors import InvalidInputError
 from compiler.graph.design import Design
 from compiler.options import Knobs, TaskOverride
-from compiler.passes.tile_tasks import TileTasks
+from compiler.passes.design_passes import unsized
 from compiler.platforms.platform import load_platform
 
 GRAPH, U55C = mlp(32, 128, 160), load_platform("u55c")
 
 
 def design(knobs: Knobs) -> Design:
-    return TileTasks(knobs).run(Design(GRAPH, U55C))
+    return unsized(GRAPH, knobs, U55C)
 
 
 def test_other_knobs_change_no_nest():
