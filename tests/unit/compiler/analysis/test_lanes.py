@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 from grouped_products import grouped
 from layered_networks import with_outside
-from small_graphs import ALL, chain, mlp
+from small_graphs import ALL, chain, elementwise, matmul, mlp
 
 from compiler.analysis.followed_products import Following, followed_products
 from compiler.analysis.growth import Part, Unroll
@@ -23,7 +23,7 @@ from compiler.analysis.row_parts import row_parts
 from compiler.analysis.tiling import LUT_OF_BIT, LUT_OF_CONVERTED_BIT, plan_nests, sharing
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.layers import folded
-from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
+from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Output, ScalarOp, Value
 from compiler.graph.nest import Nest
 from compiler.options import Engines, Knobs, LoopOrder, TaskOverride
 from compiler.passes.design_passes import planned_tasks
@@ -33,6 +33,24 @@ from dse.evaluate import evaluate
 U55C = load_platform("u55c")
 STEPS_AHEAD = 2  # as core/deal.h has it
 PORT_BITS = 512
+
+
+def squashed(rows: int, summed: int, columns: int) -> LinalgGraph:
+    """A product of the hyperbolic tangents of what is given."""
+    tanh = Body(("f32",), (ScalarOp("math.tanh", (0,), "f32"),), 1)
+    values = (
+        Value("x", (rows, summed), "f32", "input", "x"),
+        Value("t", (rows, summed), "f32"),
+        Value("w", (summed, columns), "f32", "param", "w"),
+        Value("y", (rows, columns), "f32"),
+    )
+    ops = (
+        elementwise("squash", (rows, summed), (Operand("x", (0, 1)),), "t", tanh),
+        matmul("product", rows, summed, columns, "t", "w", "y"),
+    )
+    return LinalgGraph("squashed", values, ops, (Output("y", "y", (0, 1), (rows, columns)),))
+
+
 LAYERS, HEAD = folded(with_outside(8)), folded(with_outside(3, rows=1, vocabulary=256))
 assert LAYERS is not None
 assert HEAD is not None
@@ -43,6 +61,7 @@ GRAPHS = {
     "layers": LAYERS,
     "head": HEAD,
     "grouped": grouped(),
+    "squashed": squashed(16, 64, 64),
 }
 
 
@@ -76,7 +95,7 @@ def test_lanes_go_where_a_slow_rule_puts_them(name: str, engines: Engines, rows:
     graph = GRAPHS[name]
     width = 4096 if name == "head" else 1024  # its tokens are wider than a port, so lanes wait for it
     knobs = Knobs(32, lanes, stream_width=width, unrolling="worth", engines=engines, rows=rows)
-    knobs = replace(knobs, order="reduction-outer") if name == "grouped" or rows > 1 else knobs
+    knobs = replace(knobs, order="reduction-outer") if name in ("grouped", "squashed") or rows > 1 else knobs
     expected = {unroll.ops[0]: unroll for unroll in _unrolls(graph, knobs)}
     _dealt_slowly(graph, knobs, expected)
     found = {unroll.ops[0]: unroll for unroll in _unrolls(graph, knobs)}
