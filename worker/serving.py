@@ -52,7 +52,10 @@ def main(arguments: list[str]) -> None:
     signals.worker_ready.connect(_starter(crew, consuming, tending), weak=False)  # pyright: ignore[reportUnknownMemberType]
 
     def take_ticket(queue: str) -> None:
-        work(crew, queue)
+        try:
+            work(crew, queue)
+        finally:
+            consuming.look_soon()
 
     app.task(name=WORK)(take_ticket)  # pyright: ignore[reportUnknownMemberType]
 

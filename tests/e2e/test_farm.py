@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from datetime import datetime, timedelta
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import psutil
@@ -23,6 +24,7 @@ from worker.ladder.flow import cancel_build
 pytestmark = pytest.mark.e2e
 
 StartFarm = Callable[..., RunningFarm]
+QUICK_SECONDS = 0.25
 
 on_postgres = pytest.mark.parametrize("servers", ["postgres"], indirect=True, scope="module")
 """What the database makes no difference to is tried on one."""
@@ -98,6 +100,18 @@ def test_builds_are_done_and_logs_kept(farm: RunningFarm) -> None:
         assert farm.farm.store.read(build.log_digest) == b"attempt 1: ok\n"
     assert sorted(map(farm.begun, ids)) == [1] * 6
     wait_for(lambda: not list((farm.farm.settings.log_dir / "jobs").glob("*.log")), PATIENCE, "the files to go")
+
+
+@on_postgres
+def test_a_slot_that_becomes_free_takes_what_comes_then(own_farm: RunningFarm) -> None:
+    """Each build comes when the only slot has done the one before: Celery alone would look again a second later."""
+    own_farm.start(concurrency=1)
+    waits = list[float]()
+    for _ in range(12):
+        [build] = own_farm.wait(own_farm.add("ok"))
+        assert build.started_at is not None
+        waits.append((build.started_at - build.created_at).total_seconds())
+    assert median(waits[1:]) < QUICK_SECONDS
 
 
 @on_postgres
