@@ -8,7 +8,7 @@ from typing import Protocol
 from compiler.analysis.estimate import estimate
 from compiler.analysis.placement.assign import ANY
 from compiler.analysis.placement.board_plan import placed
-from compiler.errors import MillraceError, Violation
+from compiler.errors import MillraceError, ToolError, Violation
 from compiler.graph.accelerator import accelerator_digest, plan_digest
 from compiler.graph.design import Design
 from compiler.graph.linalg_graph import LinalgGraph
@@ -67,8 +67,8 @@ class Evaluator(Protocol):
 def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Container[str] = ()) -> Evaluation:
     """Plan the design and estimate it. An accelerator of `known` is not: it has neither metrics nor a reason.
 
-    What the compiler rejects on purpose (MillraceError) is an infeasible design with the reason; any other exception
-    is a defect of ours and passes through.
+    What the compiler rejects on purpose (MillraceError) is an infeasible design with the reason. That a tool is missing
+    (ToolError) says nothing of the design, and any other exception is a defect of ours: both pass through.
     """
     start = perf_counter()
     found = _estimated(graph, knobs, platform, known)
@@ -104,6 +104,8 @@ def _estimated(graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Cont
         if accelerator in known:
             return Evaluation(knobs, accelerator=accelerator)
         result = estimate(tasks, platform, graph)
+    except ToolError:
+        raise
     except MillraceError as error:
         return Evaluation(knobs, reason=str(error))
     return Evaluation(

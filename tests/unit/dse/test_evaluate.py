@@ -5,7 +5,7 @@ from evaluations import evaluated
 
 from compiler.analysis.estimate import DIE_BOUNDS
 from compiler.analysis.placement.netlist import RESOURCES
-from compiler.errors import Violation
+from compiler.errors import ToolError, Violation
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.metrics import Fidelity
 from compiler.options import Knobs, TaskOverride
@@ -54,12 +54,15 @@ def test_a_plan_that_was_met_has_no_fifos_sized_again(
     assert (again.accelerator, again.priced) == (found.accelerator, False)
 
 
-def test_a_crash_passes_through(mlp: LinalgGraph, u55c: Platform, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("error", [ZeroDivisionError(), ToolError("g++ was not found")])
+def test_a_crash_and_a_missing_tool_pass_through(
+    mlp: LinalgGraph, u55c: Platform, monkeypatch: pytest.MonkeyPatch, error: Exception
+):
     def crash(*_: object) -> None:
-        raise ZeroDivisionError
+        raise error
 
     monkeypatch.setattr("dse.evaluate.unsized", crash)
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(type(error)):
         evaluate(mlp, Knobs(), u55c)
 
 
