@@ -3,6 +3,7 @@
     .venv/bin/python -m bench.whole_replies                               # four families, two layers
     .venv/bin/python -m bench.whole_replies gpt2-medium --all-layers --cases reply --knobs fast --positions 256
     .venv/bin/python -m bench.whole_replies ./my-llama --cases turns end --precision w4a8kv8 --cache /tmp/replies
+    .venv/bin/python -m bench.whole_replies gemma3-1b --taught --all-layers --cases reply --precision w4a8kv8
 
 `reply`: 8 ids, then 16 tokens. `turns`: 28 ids, 8 tokens, 4 more ids, 8 tokens, so that prompts are shorter and longer
 than a chunk and tiles of positions are crossed, up to the last position that there is. `one`: one id, then 16 tokens.
@@ -12,16 +13,18 @@ a model has its own. `usual` knobs are those of `millrace generate`, with paddin
 `bench.explored_replies` and `bench.board_limit` are, else one for the text alone.
 
 Prompts are drawn until PyTorch is decided about its tokens (`bench.undecided`); how many it was not decided about is
-told. Equal are tokens that are PyTorch's; a design that gives another one, or hidden states beyond rounding, ends with
-status 1. From there on both go on with another text, so PyTorch reads the design's then, too: `in its text` is how many
-of the tokens it would have said there, and how many others where it is undecided (docs/generate.md).
+told. With `--taught` the network is taught its reply to the first one before (`bench.taught`), which PyTorch is to be
+decided about then. Equal are tokens that are PyTorch's; a design that gives another one, or hidden states beyond
+rounding, ends with status 1. From there on both go on with another text, so PyTorch reads the design's then, too: `in
+its text` is how many of the tokens it would have said there, and how many others where it is undecided
+(docs/generate.md).
 """
 
 import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,10 +36,11 @@ from rich.table import Table
 
 from bench.board_limit.planned import FAMILIES
 from bench.board_limit.planned import KNOBS as FAST
+from bench.taught import taught
 from bench.undecided import doubt, for_each, in_its_text
 from bench.workload import NamedKnobs, bundle_cache
 from compiler.design_dir import OnStage
-from compiler.frontend.models.config import resolve_model
+from compiler.frontend.models.config import ModelSource, resolve_model
 from compiler.frontend.network import network_key
 from compiler.frontend.network_export import float_model
 from compiler.generation import GenerateOptions, Generation, Prepared, prepare, request_of, run
@@ -57,29 +61,35 @@ MOST_DRAWN = 400
 LAST_OF_END = 2  # the token whose first place ends the reply
 
 
-def decided(
-    model: str, case: str, seed: int, asked: Mapping[str, Any], cache: Path, say: OnStage
-) -> tuple[GenerateOptions, int]:
-    """The case with the options `asked` and the first prompts drawn about which PyTorch is decided, and how many before
-    them were not, which is kept in the `cache`: those are not asked about again.
-    """
-    rng, source = np.random.default_rng(seed), resolve_model(model)
-    asked_about = for_each(float_model(source, source.config.layers if asked["layers"] is None else asked["layers"]))
+def drawn(source: ModelSource, case: str, seed: int, asked: Mapping[str, Any], count: int) -> list[GenerateOptions]:
+    """The case with the options `asked`, with so many prompts."""
+    rng = np.random.default_rng(seed)
 
     def ids(count: int) -> tuple[int, ...]:
         return tuple(int(token) for token in rng.integers(0, source.config.vocab_size, count))
 
-    drawn = [replace(CASES[case](ids), **asked) for _ in range(MOST_DRAWN)]
-    kept = cache / f"decided-{network_key(source, request_of(source, drawn[0]))}.json"
-    for before in range(json.loads(kept.read_text()) if kept.exists() else 0, MOST_DRAWN):
+    return [replace(CASES[case](ids), **asked) for _ in range(count)]
+
+
+def decided(
+    model: str | Path, case: str, all_drawn: Sequence[GenerateOptions], cache: Path, say: OnStage
+) -> tuple[GenerateOptions, int]:
+    """The first of those drawn about which PyTorch is decided, and how many before it were not, which is kept in the
+    `cache`: those are not asked about again.
+    """
+    source, most = resolve_model(model), len(all_drawn)
+    requests = [request_of(source, options) for options in all_drawn]
+    asked_about = for_each(float_model(source, requests[0].layers))
+    kept = cache / f"decided-{network_key(source, requests[0])}.json"
+    for before in range(json.loads(kept.read_text()) if kept.exists() else 0, most):
         kept.write_text(json.dumps(before))
-        options, request = drawn[before], request_of(source, drawn[before])
-        say(f"asking PyTorch for {model}, {case}: prompt {before + 1} of at most {MOST_DRAWN}")
+        options, request = all_drawn[before], requests[before]
+        say(f"asking PyTorch for {source.name}, {case}: prompt {before + 1} of at most {most}")
         why = doubt(asked_about(request), request)
         if why is None:
             return options, before
         say(f"undecided: {why}")
-    raise SystemExit(f"{model}, {case}: PyTorch is undecided about each of {MOST_DRAWN} prompts; try another --seed")
+    raise SystemExit(f"{source.name}, {case}: PyTorch is undecided about each of {most} prompts; try another --seed")
 
 
 def ended(prepared: Prepared) -> Prepared:
@@ -124,22 +134,27 @@ def main() -> int:
         help="usual, fast, or a JSON of knobs (default: %(default)s)",
     )
     parser.add_argument("--seed", type=int, default=1, help="of the prompts (default: %(default)s)")
+    parser.add_argument("--taught", action="store_true", help="networks learn their replies before")
     parser.add_argument("--cache", type=Path, default=bundle_cache(), help="of networks and designs")
     args = parser.parse_args()
     console, platform, passed = Console(width=200), load_platform("u55c"), True
     say = partial(print, file=sys.stderr)
     found = "undecided before", "launches", "equal", "in its text", "distinct", "hidden differ by", "least margin"
     titles = "model, layers", "case", *found, "first token, ms", "tokens/s", "over", "s", "passed"
-    table = Table(*titles, title=f"{args.precision}, {args.knobs.name} knobs (simulate)")
+    table = Table(*titles, title=f"{args.precision}, {args.knobs.name} knobs{', taught' * args.taught} (simulate)")
     asked: dict[str, Any] = {"layers": None if args.all_layers else args.layers, "precision": args.precision}
     if args.positions is not None:
         asked["length"] = context_of(args.positions)
     args.cache.mkdir(parents=True, exist_ok=True)
     for model in args.models:
         for case in args.cases:
-            options, before = decided(model, case, args.seed, asked, args.cache, say)
+            source, used = resolve_model(model), model
+            all_drawn = drawn(source, case, args.seed, asked, 1 if args.taught else MOST_DRAWN)
+            if args.taught:
+                used = taught(source, request_of(source, all_drawn[0]), args.cache, say)
+            options, before = decided(used, case, all_drawn, args.cache, say)
             begun = time.perf_counter()
-            prepared = prepare(model, options, args.knobs.knobs, platform, args.cache, say)
+            prepared = prepare(used, options, args.knobs.knobs, platform, args.cache, say)
             made = run(ended(prepared) if case == "end" else prepared, lambda *_: None, lambda _: None)
             passed = passed and made.passed and made.one_launch
             seconds, in_text = time.perf_counter() - begun, in_its_text(prepared, made)
