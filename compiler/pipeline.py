@@ -20,6 +20,7 @@ from compiler.analysis.joint_loads import of_all_streams
 from compiler.analysis.placement.board_plan import BoardPlan, plan_board
 from compiler.analysis.placement.place import describe
 from compiler.analysis.placement.placement import Placement
+from compiler.analysis.tiling import check_overrides
 from compiler.design_dir import OnStage, silent, write_description, write_testbench_data
 from compiler.errors import InvalidInputError, MillraceError, VerificationError
 from compiler.frontend.bundle import Bundle
@@ -182,10 +183,11 @@ def _begin(bundle: Bundle, platform: Platform, texts: _Texts, start: Path | None
 
 def _planned(design: Design, knobs: Knobs, stage: str, texts: _Texts, say: OnStage) -> Design:
     """The design after all passes that follow `stage`, as the text of the last one says it, where there is one."""
+    check_overrides(design.graph, knobs)
     passes = DESIGN_PASSES[ALL_STAGES.index(stage) :]
     for pass_ in passes:
         say(f"pass {pass_.name}")
-        design = texts.pass_by(pass_.name, pass_(knobs).run(design), read_back=pass_ is passes[-1])
+        design = texts.pass_by(pass_.name, pass_.reading(knobs).run(design), read_back=pass_ is passes[-1])
     return design
 
 

@@ -91,9 +91,11 @@ class Growth:
 
     def nest(self, step: int) -> Nest:
         """Of the operation."""
-        if self._last[0] != step:  # several things are asked of one step
-            self._last = step, _nest(self.part.op.loops, self.part.walk, self.factors[step])
-        return self._last[1]
+        last, nest = self._last  # several things are asked of one step
+        if last != step:
+            nest = _nest(self.part.op.loops, self.part.walk, self.factors[step])
+            self._last = step, nest
+        return nest
 
     def cycles(self, step: int) -> int:
         """Of the whole operation, in all its runs (the paper's heap counts iterations only)."""

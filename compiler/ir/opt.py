@@ -62,7 +62,7 @@ class MillraceOpt(xDSLOptMain):
 
             @override
             def apply(self, ctx: Context, op: ModuleOp) -> None:
-                made = write_design(pass_(knobs).run(read_design(op, platform)))
+                made = write_design(pass_.reading(knobs).run(read_design(op, platform)))
                 for old in list(op.ops):
                     old.detach()
                     old.erase()

@@ -166,7 +166,8 @@ class Deal {
             bursts = known(of_adder.bursts, adder, now(adder), bursts_of);
         }
         const Int rows = is_engine(product) && !grown.is_sum ? rows_ : 1;
-        return {cycles / rows, bursts, (cycles - whole + whole / bursts) / rows};
+        const Int last = cycles - whole + whole / bursts;  // negative where adders are through before the product is
+        return {cycles / rows, bursts, last / rows - (last % rows < 0)};
     }
 
     // Cycles for which the results wait that it follows, at their end, or of their last burst, and beyond those of the

@@ -15,7 +15,7 @@ from small_bundles import bundle_of
 from compiler.design_dir import last_stage, stored_tasks
 from compiler.errors import InvalidInputError, VerificationError
 from compiler.frontend.bundle import Bundle
-from compiler.options import Knobs, Workload
+from compiler.options import Knobs, TaskOverride, Workload
 from compiler.pipeline import CERTIFIED, STAGES, compile_design, stage_file, time_design
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.simulate import read_directory, simulate_directory, simulate_stalling
@@ -31,6 +31,12 @@ def test_a_directory_that_can_not_be_made_or_is_in_use_is_refused(tmp_path: Path
         with pytest.raises(InvalidInputError, match=message):
             compile_design(BUNDLE, Knobs(), U55C, out)
     assert file.read_text() == "mine"
+
+
+def test_an_override_of_no_operation_is_refused_whatever_it_says(tmp_path: Path):
+    knobs = Knobs(overrides=(TaskOverride("upp", weights="resident"),))
+    with pytest.raises(InvalidInputError, match="there is no operation 'upp'"):
+        compile_design(bundle_of("mlp", tmp_path / "bundle"), knobs, U55C, tmp_path / "design")
 
 
 def compiled(

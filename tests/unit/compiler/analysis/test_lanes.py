@@ -103,6 +103,16 @@ def test_lanes_go_where_a_slow_rule_puts_them(name: str, engines: Engines, rows:
     assert {n: u.lanes for n, u in found.items()} == {n: u.lanes for n, u in expected.items()}
 
 
+def test_the_last_burst_of_what_adds_up_parts_may_be_there_before_the_product_is_through() -> None:
+    """Cycles below zero are divided among rows downwards."""
+    overrides = (TaskOverride("op_d0", tile=1, order=(1, 2, 3, 0)), TaskOverride("op_p0", tile=4))
+    knobs = Knobs(16, 128, order="reduction-outer", overrides=overrides, engines="shared", unrolling="worth", rows=3)
+    expected, found = ({unroll.ops[0]: unroll for unroll in _unrolls(grouped(), knobs)} for _ in range(2))
+    _dealt_slowly(grouped(), knobs, expected)
+    deal_lanes(grouped(), found, (), knobs, U55C)
+    assert {n: u.lanes for n, u in found.items()} == {n: u.lanes for n, u in expected.items()}
+
+
 def _unrolls(graph: LinalgGraph, knobs: Knobs) -> list[Unroll]:
     return [Unroll(parts, U55C) for parts in sharing(graph, knobs, U55C)]
 

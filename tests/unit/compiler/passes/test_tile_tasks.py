@@ -8,7 +8,7 @@ from small_graphs import mlp
 from compiler.errors import InvalidInputError
 from compiler.graph.design import Design
 from compiler.options import Knobs, TaskOverride
-from compiler.passes.design_passes import unsized
+from compiler.passes.design_passes import planned, unsized
 from compiler.platforms.platform import load_platform
 
 GRAPH, U55C = mlp(32, 128, 160), load_platform("u55c")
@@ -33,6 +33,11 @@ def test_the_place_of_weights_beside_a_walk_changes_no_nest():
 
 def test_a_walk_does():
     assert design(Knobs(overrides=(TaskOverride("up", unroll=2),))).nests != design(Knobs()).nests
+
+
+def test_two_overrides_of_an_operation_are_planned_alike_with_and_without_its_text():
+    twice = Knobs(overrides=(TaskOverride("up", kernel="begins"), TaskOverride("up", tile=4)))
+    assert design(twice).nests == planned(GRAPH, twice, U55C).nests != design(Knobs()).nests
 
 
 def test_an_override_that_only_places_weights_names_an_operation():
