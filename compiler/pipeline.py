@@ -20,7 +20,6 @@ from compiler.analysis.joint_loads import of_all_streams
 from compiler.analysis.placement.board_plan import BoardPlan, plan_board
 from compiler.analysis.placement.place import describe
 from compiler.analysis.placement.placement import Placement
-from compiler.analysis.tiling import check_overrides
 from compiler.design_dir import OnStage, silent, write_description, write_testbench_data
 from compiler.errors import InvalidInputError, MillraceError, VerificationError
 from compiler.frontend.bundle import Bundle
@@ -30,7 +29,7 @@ from compiler.ir.expand_tasks import expanded_text
 from compiler.ir.read import parse_design
 from compiler.ir.write import design_text
 from compiler.options import FifoEffort, Knobs
-from compiler.passes.design_passes import DESIGN_PASSES
+from compiler.passes.design_passes import DESIGN_PASSES, passes_of
 from compiler.passes.size_fifos import SizeFifos
 from compiler.platforms.platform import Platform
 from compiler.simulator.timing.design import timed_design
@@ -183,11 +182,10 @@ def _begin(bundle: Bundle, platform: Platform, texts: _Texts, start: Path | None
 
 def _planned(design: Design, knobs: Knobs, stage: str, texts: _Texts, say: OnStage) -> Design:
     """The design after all passes that follow `stage`, as the text of the last one says it, where there is one."""
-    check_overrides(design.graph, knobs)
-    passes = DESIGN_PASSES[ALL_STAGES.index(stage) :]
+    passes = passes_of(design.graph, knobs)[ALL_STAGES.index(stage) :]
     for pass_ in passes:
         say(f"pass {pass_.name}")
-        design = texts.pass_by(pass_.name, pass_.reading(knobs).run(design), read_back=pass_ is passes[-1])
+        design = texts.pass_by(pass_.name, pass_.run(design), read_back=pass_ is passes[-1])
     return design
 
 

@@ -50,7 +50,7 @@ def address(values: "Words | Numbers") -> int:
 
 
 def pointer(values: "Words | Numbers") -> ctypes.c_void_p:
-    """To them."""
+    """The same, as an argument."""
     return ctypes.c_void_p(address(values))
 
 

@@ -5,6 +5,7 @@ python -m compiler.ir.opt -p tile-tasks,linalg-to-dataflow --knobs '{"default_ti
 
 import argparse
 import json
+from functools import partial
 from typing import ClassVar
 
 from typing_extensions import override
@@ -21,8 +22,7 @@ from compiler.ir.expand_tasks import ExpandTasksPass
 from compiler.ir.read import read_design
 from compiler.ir.write import write_design
 from compiler.options import Knobs
-from compiler.passes.base import Pass
-from compiler.passes.design_passes import DESIGN_PASSES
+from compiler.passes.design_passes import DESIGN_PASSES, passes_of
 from compiler.platforms.platform import named_platform
 
 
@@ -41,8 +41,8 @@ class MillraceOpt(xDSLOptMain):
 
     def register_all_passes(self) -> None:
         self.register_pass(ExpandTasksPass.name, lambda: ExpandTasksPass)
-        for pass_ in DESIGN_PASSES:
-            self.register_pass(pass_.name, lambda pass_=pass_: self._on_modules(pass_))
+        for number, pass_ in enumerate(DESIGN_PASSES):
+            self.register_pass(pass_.name, partial(self._on_modules, number))
 
     def register_all_targets(self) -> None:
         self.available_targets["mlir"] = get_all_targets()["mlir"]
@@ -53,16 +53,17 @@ class MillraceOpt(xDSLOptMain):
         except MillraceError as error:
             raise PassFailedException(str(error)) from error
 
-    def _on_modules(self, pass_: type[Pass]) -> type[ModulePass]:
-        """A pass over designs as one over their modules."""
+    def _on_modules(self, number: int) -> type[ModulePass]:
+        """A pass over designs, by its number, as one over their modules."""
         knobs, platform = Knobs.from_json(json.loads(self.args.knobs)), named_platform(self.args.platform)
 
         class OnModules(ModulePass):
-            name: ClassVar[str] = pass_.name
+            name: ClassVar[str] = DESIGN_PASSES[number].name
 
             @override
             def apply(self, ctx: Context, op: ModuleOp) -> None:
-                made = write_design(pass_.reading(knobs).run(read_design(op, platform)))
+                design = read_design(op, platform)
+                made = write_design(passes_of(design.graph, knobs)[number].run(design))
                 for old in list(op.ops):
                     old.detach()
                     old.erase()

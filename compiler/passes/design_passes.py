@@ -39,15 +39,22 @@ DESIGN_PASSES: tuple[type[Pass], ...] = (
 )
 
 
+def passes_of(graph: LinalgGraph, knobs: Knobs) -> list[Pass]:
+    """`DESIGN_PASSES`, each with what it reads of the knobs. Raises InvalidInputError where an override names no
+    operation that computes, whatever it says.
+    """
+    check_overrides(graph, knobs)
+    return [pass_.reading(knobs) for pass_ in DESIGN_PASSES]
+
+
 def planned(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Design:
     """The accelerator of `graph` with `knobs` on `platform`. O(operations x log(unroll) + streams).
 
     Raises InvalidInputError where an override does not fit its operation.
     """
-    check_overrides(graph, knobs)
     design = Design(graph.in_order, platform)
-    for pass_ in DESIGN_PASSES:
-        design = pass_.reading(knobs).run(design)
+    for pass_ in passes_of(graph, knobs):
+        design = pass_.run(design)
     return design
 
 
@@ -60,10 +67,9 @@ def unsized(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Design:
     """The design of `planned_tasks` before its FIFOs have depths. A pass that has seen a design, with what it reads of
     the knobs, is not run again: a move of a search changes few of them.
     """
-    check_overrides(graph, knobs)
     design = _begun(Same(graph), Same(platform))
-    for pass_ in DESIGN_PASSES[:-1]:
-        design = _handed_on(Same(pass_.reading(knobs)), Same(design))
+    for pass_ in passes_of(graph, knobs)[:-1]:
+        design = _handed_on(Same(pass_), Same(design))
     return design
 
 

@@ -35,7 +35,7 @@ struct Steps {
           share(reinterpret_cast<const double*>(table[8])) {}
 };
 
-// An operation: what it waits for, as `_Structure` of lanes.py has it.
+// An operation: what it waits for, as `_structure` of lanes.py has it.
 struct Grown {
     Steps steps;
     const Int* loading;  // cycles in which its weights come, by step, or none
@@ -68,12 +68,12 @@ class Deal {
         room_ = room;
         const Int unrolls = Int(members_.size());
         Int total = 0, whole = 0;
-        ahead_.assign(unrolls, {});
+        cycles_.assign(unrolls, 0);
         offers_.assign(unrolls, {});
         for (Int unroll = 0; unroll < unrolls; ++unroll) {
             total += lanes(unroll);
             look_at(unroll);
-            whole += ahead_[unroll].cycles[0];
+            whole += cycles_[unroll];
         }
         while (asked_ == 0 && total < most_) {
             Int best = nobody;
@@ -90,10 +90,6 @@ class Deal {
     }
 
   private:
-    // Cycles that an unroll adds to the time: now, and with the next steps.
-    struct Ahead {
-        Int count = 0, cycles[1 + steps_ahead] = {};
-    };
     // Steps of a growth, and cycles that they save for their share of the board.
     struct Offer {
         double worth = 0.0;
@@ -109,7 +105,7 @@ class Deal {
     std::vector<Grown> grown_;
     std::vector<Int> free_;
     std::vector<std::vector<Int>> members_, followers_;
-    std::vector<Ahead> ahead_;
+    std::vector<Int> cycles_;  // that each unroll adds to the time now
     std::vector<Offer> offers_;
 
     Int read(Reader& structure, Reader& given, Int unroll) {
@@ -187,24 +183,24 @@ class Deal {
         return sums == 1 ? found : std::max(found / sums, found - taking);
     }
 
+    // What it adds to the time now, and what the next steps would save.
     void look_at(Int unroll) {
         const Steps& first = grown_[members_[unroll][0]].steps;
         const Int at = at_[unroll], count = 1 + std::min(steps_ahead, first.count - 1 - at), asked = asked_;
-        Ahead found;
-        found.count = count;
+        Int found[1 + steps_ahead] = {};
         for (const Int one : members_[unroll]) {
             const Grown& grown = grown_[one];
             const bool follows = grown.waits && grown.product != nobody;
             const Coming come = follows ? coming(grown) : Coming{0, 1, 0};
             for (Int step = 0; step < count; ++step) {
                 const Int own = cycles(one, at + step);
-                found.cycles[step] += grown.waits ? after_waiting(grown, own, come) : own;
+                found[step] += grown.waits ? after_waiting(grown, own, come) : own;
             }
         }
-        ahead_[unroll] = found;
+        cycles_[unroll] = found[0];
         Offer best;
         for (Int steps = 1; steps < count && free_[unroll] && asked == asked_; ++steps) {
-            const Int saved = found.cycles[0] - found.cycles[steps], one = members_[unroll][0];
+            const Int saved = found[0] - found[steps], one = members_[unroll][0];
             if (saved <= 0) continue;
             const double more =
                 known(first.share, one, at + steps, share_of) - known(first.share, one, at, share_of);
@@ -216,9 +212,9 @@ class Deal {
 
     // By how many more cycles than before.
     Int looked_at_again(Int unroll) {
-        const Int before = ahead_[unroll].cycles[0];
+        const Int before = cycles_[unroll];
         look_at(unroll);
-        return ahead_[unroll].cycles[0] - before;
+        return cycles_[unroll] - before;
     }
 };
 

@@ -1,6 +1,7 @@
 // RUN: millrace-opt %s -p tile-tasks --knobs '{"default_tile_size": 4, "overall_unroll": 10}' --split-input-file --verify-diagnostics | filecheck %s
 // RUN: millrace-opt %s -p tile-tasks --knobs '{"order": "reduction-outer", "overrides": [{"op": "fc", "tile": 8, "unroll": 1}, {"op": "relu", "unroll": 4}]}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix OVERRIDE
 // RUN: millrace-opt %s -p tile-tasks --knobs '{"overrides": [{"op": "fc", "order": [0, 2]}]}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix ORDER
+// RUN: millrace-opt %s -p tile-tasks --knobs '{"overrides": [{"op": "upp", "weights": "resident"}]}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix NOWHERE
 
 func.func @mlp(%x: tensor<8xf32> {dataflow.value = #dataflow.value<"x", input from "x">},
                %w: tensor<8x16xf32> {dataflow.value = #dataflow.value<"w", param from "w">})
@@ -11,6 +12,7 @@ func.func @mlp(%x: tensor<8xf32> {dataflow.value = #dataflow.value<"x", input fr
   // OVERRIDE: dataflow.task @fc
   // OVERRIDE: nest<[d1 2 x 8, d1 8 x 1, d0 8 x 1], unroll: [1, 1]>
   // ORDER: order [0, 2] of fc is not a permutation of its loop groups [0, 1]
+// NOWHERE: there is no operation 'upp' to override
   %h = dataflow.task @fc space<parallel 8 : 0, reduction 16 : 1> reduce add from 0.0 : f32
     ins("x"[d0] = %x : tensor<8xf32>, "w"[d0, d1] = %w : tensor<8x16xf32>) -> ("h"[d0] : tensor<8xf32>) {
   ^bb0(%a: f32, %b: f32):
